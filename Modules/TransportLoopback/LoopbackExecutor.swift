@@ -15,25 +15,36 @@ import Synchronization
 /// It owns no thread. Waiting work is drained by a task of the shared pool or, by hand, by the
 /// test that calls ``runUntilIdle()``; then nothing moves between two calls.
 public final class LoopbackExecutor: SerialExecutor {
+  /// One entry of the queue.
   private enum Work: Sendable {
+    /// An actor's job, from the runtime.
     case job(UnownedJob)
+    /// A delivery, or work that was given to the transport.
     case closure(@Sendable () -> Void)
   }
 
+  /// The outcome of one look at the queue.
   private enum Step {
+    /// Everything that waited is performed, outside the lock.
     case perform([Work])
+    /// The turn is used up: the drain goes on in a task of its own.
     case yield
+    /// Nothing waits: the drain is over, and the next entry starts another one.
     case idle
   }
 
+  /// At most one drain exists at a time, and ``thread`` is its thread while it runs.
   private struct State {
+    /// The entries in their order.
     var waiting: [Work] = []
+    /// True while a drain runs or is scheduled; by hand, while ``runUntilIdle()`` or a call runs.
     var isDraining = false
     /// The thread that drains now; `pthread_t` is not Sendable everywhere, its bits are.
     var thread: UInt?
   }
 
   /// The number of jobs that one pool task performs before it yields the thread to other tasks.
+  /// A batch that is taken from the queue is always finished, so a turn may perform more.
   private static let workPerTurn = 256
 
   private let state = Mutex(State())
@@ -62,6 +73,7 @@ public final class LoopbackExecutor: SerialExecutor {
   ///
   /// Only for an executor that is driven by hand.
   /// - Returns: How many pieces of work were performed.
+  /// A call from within work of this executor performs nothing and returns 0.
   @discardableResult
   public func runUntilIdle() -> Int {
     precondition(isByHand, "this executor runs by itself")
@@ -69,11 +81,13 @@ public final class LoopbackExecutor: SerialExecutor {
     return drain(limit: .max)
   }
 
+  /// Puts work behind all that waits. From any thread.
   func add(_ closure: @escaping @Sendable () -> Void) {
     add(.closure(closure))
   }
 
   /// Performs `body` at once as if it had been at the head of the queue. By hand only.
+  /// Work that `body` queues stays queued for the next ``runUntilIdle()``.
   func runNow<R>(_ body: () -> R) -> R {
     if isCurrent { return body() }
     precondition(begin(), "an executor driven by hand belongs to one thread at a time")
@@ -85,6 +99,7 @@ public final class LoopbackExecutor: SerialExecutor {
 // MARK: - Draining
 
 extension LoopbackExecutor {
+  /// Compared by thread: with no drain running the thread is `nil`, and no caller is current.
   private var isCurrent: Bool {
     let here = Self.currentThread
     return state.withLock { $0.thread == here }
@@ -108,6 +123,7 @@ extension LoopbackExecutor {
     if mustStart { start() }
   }
 
+  /// Lets a task of the shared pool drain the queue.
   private func start() {
     Task.detached { [self] in
       takeTurn()
@@ -119,6 +135,7 @@ extension LoopbackExecutor {
     drain(limit: Self.workPerTurn)
   }
 
+  /// Claims the executor for the calling thread; `false` while another drain has it.
   private func begin() -> Bool {
     let here = Self.currentThread
     return state.withLock { state in
@@ -129,6 +146,7 @@ extension LoopbackExecutor {
     }
   }
 
+  /// Gives the executor up. What was queued meanwhile stays.
   private func end() {
     state.withLock { state in
       state.isDraining = false
@@ -136,6 +154,10 @@ extension LoopbackExecutor {
     }
   }
 
+  /// Performs the queue until it is empty or the turn is over.
+  ///
+  /// - Parameter limit: The number of entries after which the drain yields.
+  /// - Returns: The number of entries that were performed.
   @discardableResult
   private func drain(limit: Int) -> Int {
     var performed = 0
@@ -162,6 +184,8 @@ extension LoopbackExecutor {
         state.thread = nil
         return .idle
       }
+      // `isDraining` stays true: the task that goes on is scheduled by the caller, and no other
+      // may start.
       guard mayContinue else {
         state.thread = nil
         return .yield

@@ -1,6 +1,8 @@
 import TernTransport
 
 /// One end of a loopback pair, as its handler's owner holds it.
+///
+/// It holds no state of its own: both ends are kept by the pair, under one lock.
 final class LoopbackLink: Link {
   private let pair: LoopbackPair
   private let side: LoopbackPair.Side

@@ -2,6 +2,10 @@ import Synchronization
 import TernTransport
 
 /// Both ends of one loopback link, and the frames between them.
+///
+/// A frame goes from the sender's outbox (at `send`) to the receiver's inbox (at `flush`) and
+/// to its handler (on the executor). ``LoopbackLink`` calls from any thread; handlers are
+/// called on the executor alone, never under the lock.
 final class LoopbackPair: Sendable {
   /// One of the two ends.
   enum Side: Int, Sendable {
@@ -12,13 +16,20 @@ final class LoopbackPair: Sendable {
 
   /// One end: what it sent and did not flush, what came for it, and whether it has ended.
   private struct End {
+    /// `nil` before ``start(acceptor:opener:)`` and after the closure was told.
     var handler: (any LinkHandler)?
+    /// Frames that were sent and not flushed.
     var outbox: [[UInt8]] = []
     var outboxBytes = 0
+    /// Frames that the other end has flushed and the handler has not received.
     var inbox: [[UInt8]] = []
     var inboxBytes = 0
+    /// False while the handler wants no frames; they gather in the inbox.
     var isReading = true
+    /// True from the moment that more than `LinkPressure.highBytes` were queued from this end,
+    /// until the drain was told.
     var isUnderPressure = false
+    /// True while a delivery for this end waits on the executor.
     var isDeliveryOwed = false
     /// Set once the end is over; told to the handler when its last frames are delivered.
     var closure: LinkClosure?
@@ -26,9 +37,12 @@ final class LoopbackPair: Sendable {
     var deliversRest = false
   }
 
+  /// The number within its transport, from 1; it is part of the peer's name.
   let number: Int
   let limit: FrameLimit
+  /// The owner; the transport forgets the pair when both handlers have been told of the end.
   private let transport: LoopbackTransport
+  /// The end of the opener and that of the acceptor, by the raw values of ``Side``.
   private let ends: Mutex<[End]> = Mutex([End(), End()])
 
   init(number: Int, limit: FrameLimit, transport: LoopbackTransport) {
@@ -38,6 +52,8 @@ final class LoopbackPair: Sendable {
   }
 
   /// Installs the handlers; what they sent meanwhile is delivered from now on.
+  /// Deliveries are queued for both ends even if nothing waits, because a handler may have
+  /// closed its link before it was installed.
   func start(acceptor: any LinkHandler, opener: any LinkHandler) {
     ends.withLock { ends in
       ends[Side.acceptor.rawValue].handler = acceptor
@@ -51,6 +67,7 @@ final class LoopbackPair: Sendable {
     ends.withLock { Self.queuedBytes(of: side, in: $0) }
   }
 
+  /// Queues a frame in the sender's outbox. One above the limit closes the link from this side.
   func send(_ frame: [UInt8], from side: Side) {
     guard frame.count <= limit.bytes else {
       close(side, .frameTooLarge(bytes: frame.count, limitBytes: limit.bytes))
@@ -66,6 +83,7 @@ final class LoopbackPair: Sendable {
     }
   }
 
+  /// Moves what was sent to the other end's inbox, and queues a delivery if there was anything.
   func flush(_ side: Side) {
     let hasMoved = ends.withLock { Self.moveOutbox(of: side, in: &$0) }
     if hasMoved { emit(side.other) }
@@ -77,6 +95,9 @@ final class LoopbackPair: Sendable {
   }
 
   /// Ends the link from `side`: its frames still travel, the other's are dropped.
+  ///
+  /// The peer's end is closed with it, and still gets what was flushed to it. The first reason
+  /// wins; later calls do nothing.
   func close(_ side: Side, _ reason: LinkClosure) {
     let isFirst = ends.withLock { ends in
       guard ends[side.rawValue].closure == nil else { return false }
@@ -97,6 +118,8 @@ final class LoopbackPair: Sendable {
   }
 
   /// Breaks the link: nothing more arrives anywhere.
+  /// Ends that were closed before keep their reason; others are told `lost`. Frames in both
+  /// inboxes and outboxes are dropped.
   func cut() {
     ends.withLock { ends in
       for side in [Side.acceptor, .opener] {
@@ -124,6 +147,8 @@ extension LoopbackPair {
     if isNew { transport.loop.add { self.deliver(to: side) } }
   }
 
+  /// Calls the handler with what is there. Order: frames, closure, and last the drain of the
+  /// sender, who may send at once.
   private func deliver(to side: Side) {
     let (handler, frames, sender, closure) = ends.withLock { Self.take(for: side, from: &$0) }
     guard let handler else { return }
@@ -152,6 +177,7 @@ extension LoopbackPair {
       frames = exchange(&end.inbox, with: [])
       end.inboxBytes = 0
     }
+    // Taken out under the lock, so that the closure is told once, and nothing after it.
     if closure != nil { end.handler = nil }
 
     var sender = ends[side.other.rawValue]
@@ -166,15 +192,21 @@ extension LoopbackPair {
     return (handler, frames, drained, closure)
   }
 
+  /// Lets the transport forget the pair once neither end has a handler.
   private func finish() {
     let isOver = ends.withLock { $0.allSatisfy { $0.handler == nil } }
     if isOver { transport.forget(number) }
   }
 
+  /// The bytes that a side has sent and the other's handler has not received: its own outbox
+  /// and the other's inbox.
   private static func queuedBytes(of side: Side, in ends: [End]) -> Int {
     ends[side.rawValue].outboxBytes + ends[side.other.rawValue].inboxBytes
   }
 
+  /// Moves a side's outbox to the other's inbox; frames for an end that is over are dropped.
+  ///
+  /// - Returns: `true` if a delivery is due.
   private static func moveOutbox(of side: Side, in ends: inout [End]) -> Bool {
     let frames = exchange(&ends[side.rawValue].outbox, with: [])
     let bytes = exchange(&ends[side.rawValue].outboxBytes, with: 0)

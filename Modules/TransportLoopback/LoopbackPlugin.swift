@@ -15,6 +15,10 @@ public enum LoopbackPlugin: TransportPlugin {
 
   public static var kind: String { "loopback" }
 
+  /// Each call opens a network of its own: a client and a server that are to meet share one
+  /// transport.
+  ///
+  /// - Throws: `TransportError.invalidOption(name:reason:)` for a limit out of range.
   public static func open(_ options: Options) throws(TransportError) -> any Transport {
     guard let bytes = options.frameLimitBytes else { return LoopbackTransport() }
     guard (1...Int(Int32.max)).contains(bytes) else {

@@ -16,9 +16,13 @@ public final class LoopbackTransport: Transport {
     case byHand
   }
 
+  /// The network: at most one listener, and the links by number.
   private struct State {
+    /// The open listener with its number; `nil` while none listens.
     var accept: (listener: Int, opening: LinkOpening)?
+    /// Links that have not told both ends of their closure.
     var pairs: [Int: LoopbackPair] = [:]
+    /// Numbers links and listeners; none is used twice.
     var lastNumber = 0
     var isShutDown = false
   }
@@ -45,6 +49,9 @@ public final class LoopbackTransport: Transport {
     loop.add(work)
   }
 
+  /// Opens a link to the listener of the same transport.
+  ///
+  /// - Throws: `refused` while none listens; `shutDown` after ``shutdown()``.
   @discardableResult
   public func connect(
     _ open: @escaping LinkOpening
@@ -54,6 +61,9 @@ public final class LoopbackTransport: Transport {
     }.get()
   }
 
+  /// Listens for the links that others open.
+  ///
+  /// - Throws: `addressInUse` while another listener is open; `shutDown` after ``shutdown()``.
   public func listen(
     _ accept: @escaping LinkOpening
   ) async throws(TransportError) -> any TransportListener {
@@ -62,6 +72,8 @@ public final class LoopbackTransport: Transport {
     }.get()
   }
 
+  /// Closes every link and the listener. When it returns, the handlers have been told; by hand,
+  /// they are told by the next ``LoopbackExecutor/runUntilIdle()``.
   public func shutdown() async {
     _ = await onLoop { () throws(TransportError) in self.endEverything() }
     // Behind the goodbyes that were just queued: they are delivered when this returns.
@@ -72,15 +84,19 @@ public final class LoopbackTransport: Transport {
   public func cut() {
     let pairs = state.withLock { state in
       defer { state.pairs.removeAll() }
+      // In the order of their numbers: the order of a dictionary differs from run to run, and
+      // deliveries with it.
       return state.pairs.sorted { $0.key < $1.key }.map(\.value)
     }
     for pair in pairs { pair.cut() }
   }
 
+  /// Forgets a link whose both ends have been told of the closure.
   func forget(_ number: Int) {
     state.withLock { _ = $0.pairs.removeValue(forKey: number) }
   }
 
+  /// Closes a listener, unless another one has taken its place.
   fileprivate func stopListening(_ listener: Int) {
     state.withLock { if $0.accept?.listener == listener { $0.accept = nil } }
   }
@@ -89,6 +105,8 @@ public final class LoopbackTransport: Transport {
 // MARK: - On the executor
 
 extension LoopbackTransport {
+  /// Runs `body` on the executor: by hand at once on the calling thread, otherwise behind all
+  /// that waits.
   private func onLoop<R: Sendable>(
     _ body: @escaping @Sendable () throws(TransportError) -> R
   ) async -> Result<R, TransportError> {
@@ -105,6 +123,8 @@ extension LoopbackTransport {
     }
   }
 
+  /// Makes both ends of a link. The acceptor's handler is made first; neither gets a frame
+  /// before both are installed.
   private func openPair(_ open: LinkOpening) throws(TransportError) -> any Link {
     let (number, accept) = try nextNumber()
     guard let accept else { throw .refused(host: "loopback", port: 0) }
@@ -116,6 +136,7 @@ extension LoopbackTransport {
     return near
   }
 
+  /// Registers the listener; the number tells it from one that is opened later.
   private func startListening(
     _ accept: @escaping LinkOpening
   ) throws(TransportError) -> any TransportListener {
@@ -125,6 +146,9 @@ extension LoopbackTransport {
     return LoopbackListener(transport: self, number: number)
   }
 
+  /// Returns a new number and the opening of the present listener.
+  ///
+  /// - Throws: `shutDown` after the end.
   private func nextNumber() throws(TransportError) -> (Int, LinkOpening?) {
     let answer = state.withLock { state -> (Int, LinkOpening?)? in
       if state.isShutDown { return nil }
@@ -135,6 +159,7 @@ extension LoopbackTransport {
     return answer
   }
 
+  /// Closes all links from both ends, so that neither is told of a close by its peer.
   private func endEverything() {
     let pairs = state.withLock { state in
       state.isShutDown = true

@@ -13,6 +13,10 @@
     ///   - loop: The event loop of the channel.
     ///   - install: Adds the handlers of the protocol, on the event loop.
     /// - Throws: `TransportError`.
+    ///   `invalidOption` for a mistake in the options, before any packet is sent; `timedOut`,
+    ///   `refused`, `notSecure`, `unreachable` otherwise.
+    /// - Returns: The result of `install`, once the connection is open and, with TLS, the
+    ///   certificate has been checked.
     package static func open<R: Sendable>(
       _ options: TCPOptions, on loop: any EventLoop,
       install: @escaping @Sendable (any Channel) throws -> R
@@ -25,6 +29,8 @@
       TCPSockets.client(on: loop, timeout: timeout)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
+            // TLS comes first in the pipeline: its gate holds back `channelActive` until the
+            // handshake is over, so that `didOpen` also means secured.
             try contexts?.secure(channel, to: options.host, within: timeout) { opened.fail($0) }
             try TCPSockets.keepFromChildren(channel)
             let opening = OpeningHandler()

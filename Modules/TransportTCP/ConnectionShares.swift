@@ -5,6 +5,7 @@ package struct ConnectionShares: Sendable {
 
   /// The connections of all addresses.
   package private(set) var count = 0
+  /// The open connections by address; an address with none has no entry.
   private var addresses: [String: Int] = [:]
 
   package init() {}
@@ -18,6 +19,7 @@ package struct ConnectionShares: Sendable {
   ///   - isProxy: True for an address that stands for many clients: it has no share.
   package mutating func enter(_ address: String, limit: Int, isProxy: Bool = false) -> Bool {
     let held = addresses[address, default: 0]
+    // A proxy is bound by the total as well: only the share of an address does not apply to it.
     guard count < limit else { return false }
     if !isProxy, count >= limit - limit / 4, held >= max(Self.least, limit / 16) { return false }
     count += 1
@@ -26,6 +28,8 @@ package struct ConnectionShares: Sendable {
   }
 
   /// Counts a connection out.
+  ///
+  /// Every successful ``enter(_:limit:isProxy:)`` needs exactly one call with the same address.
   package mutating func leave(_ address: String) {
     count -= 1
     let held = addresses[address, default: 1]

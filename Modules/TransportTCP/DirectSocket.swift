@@ -13,7 +13,11 @@
   ///
   /// Most writes find the socket's buffer empty. Then the pending writes, promises and pipelines of
   /// the channel cost more than the bytes; whatever the socket does not take at once goes that way.
+  /// A `send` on the descriptor bypasses the channel's pipeline, so it is right only where no
+  /// handler transforms bytes (no TLS, no tunnel) and the channel holds no pending write.
+  /// The owner, ``TCPLink``, checks both.
   struct DirectSocket: Sendable {
+    /// The number of the open file. The channel owns it and closes it; this value never does.
     private let descriptor: NIOBSDSocket.Handle
 
     /// The socket of `channel`; `nil` where sending on it directly is not supported.
@@ -34,6 +38,9 @@
     /// Moves as many bytes to the socket from the front of `buffer` as it takes now.
     ///
     /// Errors are not reported: the channel meets them again when it is given the rest.
+    ///
+    /// Called on the event loop of the channel. It never blocks: a full socket takes nothing,
+    /// and `buffer` is unchanged.
     func take(_ buffer: inout ByteBuffer) {
       #if os(Linux) || os(Android)
         let sent = unsafe buffer.withUnsafeReadableBytes { bytes in

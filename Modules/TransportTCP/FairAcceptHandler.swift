@@ -11,11 +11,16 @@
     typealias InboundOut = any Channel
     typealias OutboundIn = Never
 
+    /// Accepted connections that have a descriptor and no pipeline yet.
     private var queue = AcceptQueue<any Channel>()
     private var rate: ConnectionRate
+    /// The most entries of ``queue``. While fewer than a whole read of the listener fit, it is
+    /// not read.
     private let limit: Int
     private let isExempt: (String) -> Bool
+    /// True when the listener asked for a read that the full queue has held back.
     private var isReadPending = false
+    /// The wakeup for the next setup; at most one is scheduled at a time.
     private var next: Scheduled<Void>?
     private var pace = SetupPace(at: .uptimeNanoseconds(0))
     /// The latest time at which the queue was told of its age.
@@ -33,6 +38,8 @@
       rate = ConnectionRate(perSecond: perAddress)
     }
 
+    /// One read of the listener accepts up to ``SetupPace/share`` connections, so that many
+    /// must fit.
     private var hasRoom: Bool { queue.count + SetupPace.share <= limit }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -43,6 +50,7 @@
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let channel = unwrapInboundIn(data)
       let address = channel.remoteAddress?.ipAddress ?? "unknown"
+      // Closed before a pipeline is built: this is the cheapest end that a flood can be given.
       guard isExempt(address) || rate.take(address, at: context.eventLoop.now) else {
         return channel.close(promise: nil)
       }
@@ -54,10 +62,13 @@
       context.fireChannelReadComplete()
     }
 
+    /// Passes a read on to the listener, or holds it back while the queue is full. The system's
+    /// own backlog fills then, and further clients wait in it.
     func read(context: ChannelHandlerContext) {
       if hasRoom { context.read() } else { isReadPending = true }
     }
 
+    /// Closes all that wait: the listener is gone, and they would be served by none.
     func channelInactive(context: ChannelHandlerContext) {
       next?.cancel()
       next = nil
@@ -65,6 +76,8 @@
       context.fireChannelInactive()
     }
 
+    /// Ages the counts, hands on as many connections as the pace allows, and resumes a
+    /// held-back read.
     private func setUp(_ context: ChannelHandlerContext) {
       let now = context.eventLoop.now
       let seconds = (now - aged).nanoseconds / 1_000_000_000
@@ -73,6 +86,7 @@
         rate.forget(at: now)
         aged = now
       }
+      // The pace is asked once for a burst: its credit is used up by what it returns.
       for _ in 0..<pace.take(queue.count, at: now) {
         guard let channel = queue.popNext() else { break }
         context.fireChannelRead(wrapInboundOut(channel))
@@ -84,10 +98,12 @@
       if next == nil, !queue.isEmpty { setUpLater(context) }
     }
 
+    /// Schedules the next setup for the moment at which the pace has credit for one.
     private func setUpLater(_ context: ChannelHandlerContext) {
       let due = pace.next
       next = context.eventLoop.assumeIsolated().scheduleTask(deadline: due) {
         self.next = nil
+        // The lateness of the wakeup is the only measure of how long the turns of the loop are.
         self.pace.noteWakeup(at: context.eventLoop.now, for: due)
         if !self.queue.isEmpty { self.setUp(context) }
       }

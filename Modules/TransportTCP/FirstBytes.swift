@@ -8,6 +8,10 @@ enum FirstBytes {
   case foreign
 
   /// Looks at what a connection has sent so far.
+  ///
+  /// Only the name of the preamble is compared. Its version is left to ``FrameReader``, which
+  /// reports another one as a foreign peer.
+  /// - Parameter bytes: Everything since the connection began, not only the newest bytes.
   init(_ bytes: some Sequence<UInt8>) {
     var expected = FrameReader.preamble.prefix(Self.nameBytes).makeIterator()
     for byte in bytes {
@@ -21,5 +25,6 @@ enum FirstBytes {
   }
 
   /// The bytes of the preamble that no other protocol begins with.
+  /// `TERN`. No request line of HTTP, no TLS record and no preface of HTTP/2 (`PRI `) begins so.
   private static let nameBytes = 4
 }

@@ -10,14 +10,21 @@
     @Sendable (any Channel, @escaping LinkOpening, @escaping LinkInstallation) throws -> Void
 
   /// Holds a new connection until its first bytes tell what it speaks, then steps aside.
+  ///
+  /// It swallows `channelActive` and fires it again for the handlers it adds, so those see a
+  /// connection that has just opened. A client that stays silent is closed at the limit for the
+  /// preamble.
   final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     private let setting: TCPLinkHandler.Setting
     private let foreignSetup: ForeignProtocolSetup
+    /// The bytes so far; at most three while undecided.
     private var waiting = ByteBuffer()
     private var timer: Scheduled<Void>?
+    /// True once the handlers behind are installed. The removal of this handler may take effect
+    /// later; bytes that arrive in between pass through.
     private var isDecided = false
 
     init(_ setting: TCPLinkHandler.Setting, foreignSetup: @escaping ForeignProtocolSetup) {
@@ -51,6 +58,7 @@
       } catch {
         return context.close(promise: nil)
       }
+      // Activity first, then the bytes: a link sends its preamble when it becomes active.
       isDecided = true
       timer?.cancel()
       context.fireChannelActive()

@@ -6,9 +6,11 @@ import TernTransport
 /// One link's is bounded by the frame limit; many that each announce a long frame and never end it
 /// would take as much as there is.
 final class FrameLoad: Sendable {
+  /// The most bytes of all links together, whatever the budget allows.
   private let limitBytes: Int
   /// Bounds what the program holds for clients altogether; `nil` for a client's own links.
   private let budget: MemoryBudget?
+  /// The bytes counted in now. It changes together with the charge of the budget.
   private let bytes = Mutex(0)
 
   init(limitBytes: Int, budget: MemoryBudget? = nil) {
@@ -21,6 +23,10 @@ final class FrameLoad: Sendable {
   /// - Returns: `false` when the address holds more than its share; the memory is counted all the
   ///   same, and the link is to be slowed.
   /// - Throws: ``LinkClosure/overloaded(limitBytes:)`` when that is too much; then nothing changes.
+  ///
+  /// - Parameters:
+  ///   - count: The change in bytes; negative to count out, which always succeeds.
+  ///   - address: The address of the link's peer, without its port.
   func change(by count: Int, for address: String) throws(LinkClosure) -> Bool {
     if count < 0 {
       release(-count, for: address)
@@ -28,6 +34,8 @@ final class FrameLoad: Sendable {
     }
     var isInShare = true
     if let budget, !budget.charge(count, .receiving, to: address) {
+      // A refused charge has two reasons. A total that is used up ends the link; an address
+      // above its share is only slowed, because its frame may still end and free the memory.
       if budget.usedBytes + count > budget.limitBytes - budget.reservedBytes {
         throw .overloaded(limitBytes: budget.limitBytes)
       }

@@ -10,17 +10,24 @@ package struct FrameReader {
   /// The bytes before each frame: its length, most significant byte first.
   static let lengthBytes = 4
   /// The most memory reserved on the word of a peer.
+  /// A peer that announces 64 MiB and sends nothing makes the reader hold 1 MiB at most.
   private static let trustedBytes = 1 << 20
 
+  /// The part of the stream that the next byte belongs to.
   private enum Stage {
+    /// So many bytes of the preamble were right.
     case preamble(matched: Int)
+    /// So many of the 4 bytes of a length were read; `value` is their number so far.
     case length(value: Int, read: Int)
+    /// A body of so many bytes is being collected in `body`.
     case body(expected: Int)
   }
 
   private let limit: FrameLimit
   private var stage = Stage.preamble(matched: 0)
+  /// The bytes so far of the frame that is being read; empty between frames.
   private var body: [UInt8] = []
+  /// Whole frames in their order, until ``takeFrames()``.
   private var frames: [[UInt8]] = []
 
   /// Begins before the preamble.
@@ -54,6 +61,9 @@ package struct FrameReader {
   /// Reads the next bytes of the connection.
   ///
   /// - Throws: Why the link must end; frames that were whole before can still be taken.
+  ///   `foreignPeer` for a wrong preamble, with the bytes seen; `frameTooLarge` for a length
+  ///   above the limit, before memory is reserved. After an error no further bytes may be read.
+  /// - Complexity: O(*n*) in the bytes, with one copy of each.
   package mutating func consume(_ bytes: Span<UInt8>) throws(LinkClosure) {
     var index = 0
     while index < bytes.count {
@@ -72,6 +82,8 @@ package struct FrameReader {
   private mutating func readPreamble(
     _ bytes: Span<UInt8>, _ index: inout Int, _ matched: Int
   ) throws(LinkClosure) {
+    // The error shows the first bytes, at most the length of a preamble, so that a log tells
+    // which protocol the peer speaks.
     guard bytes[index] == Self.preamble[matched] else {
       var seen = Array(Self.preamble[..<matched])
       while index < bytes.count, seen.count < Self.preamble.count {
@@ -98,6 +110,7 @@ package struct FrameReader {
       throw .frameTooLarge(bytes: value, limitBytes: limit.bytes)
     }
     stage = .body(expected: value)
+    // A frame without a body has no byte that would finish it later.
     if value == 0 { finishFrame() }
   }
 
@@ -106,6 +119,8 @@ package struct FrameReader {
   ) {
     let count = min(expected - body.count, bytes.count - index)
     if body.capacity < body.count + count {
+      // Doubling keeps the copies linear; the minimum of 1 MiB avoids them for most frames; the
+      // frame's own length bounds it, so that nothing is left over.
       let wanted = max(body.count + count, 2 * body.count, Self.trustedBytes)
       body.reserveCapacity(min(expected, wanted))
     }

@@ -25,6 +25,9 @@
   }
 
   /// A protocol that carries the framing's bytes inside its own, such as WebSocket.
+  ///
+  /// The framing inside is unchanged, preamble included. A tunnel adds its handlers below the
+  /// link's and calls the installation once its own opening handshake is over.
   package struct LinkTunnel: Sendable {
     /// Sets up a channel that is being connected to an address, on its event loop. Failures before
     /// the tunnel is open are reported once or more to the third argument.
@@ -34,6 +37,7 @@
         @escaping LinkInstallation
       ) throws -> Void
     /// Sets up a channel that was accepted, on its event loop.
+    /// An error closes the channel. The tunnel sets its own time limit for the opening.
     package let accept: @Sendable (any Channel, @escaping LinkInstallation) throws -> Void
 
     /// A tunnel with its two ends.

@@ -4,6 +4,7 @@
 /// Source: The PROXY protocol, versions 1 & 2, HAProxy Technologies.
 package enum ProxyHeader: Equatable, Sendable {
   /// The other end of the client's connection.
+  /// The address is in the canonical text of RFC 5952, so texts can be compared.
   package struct Client: Equatable, Sendable {
     /// The address, without its port.
     package let address: String
@@ -11,6 +12,7 @@ package enum ProxyHeader: Equatable, Sendable {
   }
 
   /// More bytes are needed to tell.
+  /// The caller keeps the bytes and reads them again together with the next ones.
   case undecided
   /// The header, which is so long; without a client when the proxy speaks for itself.
   case whole(Client?, byteCount: Int)
@@ -20,13 +22,21 @@ package enum ProxyHeader: Equatable, Sendable {
   /// The most bytes of a header of version 1, its line end included.
   private static let mostTextBytes = 107
   /// The most bytes behind the head of version 2.
+  /// The format allows 65,535. Real headers have less than 100 bytes without extensions; the
+  /// limit bounds what an untrusted sender makes the server hold.
   private static let mostBinaryBytes = 4_096
+  /// The beginning of a header of version 1.
   private static let text = Array("PROXY ".utf8)
+  /// The 12 bytes that a header of version 2 begins with: no valid beginning of HTTP, TLS or
+  /// `TERN`.
   static let signature: [UInt8] = [
     0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A,
   ]
 
   /// Reads the first bytes of a connection.
+  ///
+  /// - Parameter bytes: Everything that came so far, from the first byte of the connection. The
+  ///   first byte decides between the versions: `P` or a carriage return.
   package init(_ bytes: [UInt8]) {
     if bytes.first == Self.text[0] {
       self = Self.readText(bytes)
@@ -37,6 +47,10 @@ package enum ProxyHeader: Equatable, Sendable {
     }
   }
 
+  /// Reads version 1: `PROXY TCP4 source destination sourcePort destinationPort`, or `PROXY
+  /// UNKNOWN …`, with CR LF behind it and single spaces between the words.
+  ///
+  /// The family has to be that of the source address; the destination is checked and ignored.
   private static func readText(_ bytes: [UInt8]) -> ProxyHeader {
     guard zip(bytes, text).allSatisfy({ $0 == $1 }) else { return .invalid }
     let head = bytes.prefix(mostTextBytes)
@@ -55,6 +69,12 @@ package enum ProxyHeader: Equatable, Sendable {
     return .whole(Client(address: name(of: address), port: Int(port)), byteCount: end + 1)
   }
 
+  /// Reads version 2.
+  ///
+  /// Byte 12 holds the version (high half, 2) and the command (low half: 0 local, 1 proxied);
+  /// byte 13 the family and the protocol; bytes 14 and 15 the length of what follows, most
+  /// significant first. Then come source and destination address, both ports, and extensions,
+  /// which are skipped.
   private static func readBinary(_ bytes: [UInt8]) -> ProxyHeader {
     guard zip(bytes, signature).allSatisfy({ $0 == $1 }) else { return .invalid }
     guard bytes.count >= 16 else { return .undecided }
@@ -72,6 +92,8 @@ package enum ProxyHeader: Equatable, Sendable {
     switch bytes[13] {
     case 0x11: size = 4
     case 0x21: size = 16
+    // UDP, Unix sockets and unspecified families: the connection is served, under the proxy's
+    // address.
     default: return .whole(nil, byteCount: whole)
     }
     guard length >= 2 * size + 4 else { return .invalid }
@@ -87,6 +109,7 @@ package enum ProxyHeader: Equatable, Sendable {
     let groups = stride(from: 0, to: 16, by: 2).map { index in
       UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1])
     }
+    // An IPv4 address inside IPv6 ends in dotted decimals, as the system's sockets print it.
     if groups.starts(with: [0, 0, 0, 0, 0, 0xFFFF]) {
       return "::ffff:" + name(of: Array(bytes.suffix(4)))
     }

@@ -6,15 +6,21 @@
   /// The headers of trusted proxies are believed, and those of nodes that prove to know the secret
   /// of the cluster. A connection of a trusted proxy without a good header is closed, and one with
   /// a header of a node that is not believed. Others pass.
+  ///
+  /// It stays in the pipeline after the header: ``ProxiedPeer`` finds it there by its type,
+  /// also from the streams of HTTP/2 that the connection carries.
   final class ProxyHeaderHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
+    /// The time limit for the header, from the moment the connection is active.
     private let timeout: TimeAmount
+    /// True when the socket's peer is a trusted proxy: then a header is mandatory.
     private let isProxy: Bool
     private let relay: NodeRelay?
     /// Counts the connection among those of the client's address; `false` when it has too many.
     private let readmit: (String) -> Bool
+    /// The bytes so far; `nil` once the header has been taken off, and bytes pass untouched.
     private var waiting: ByteBuffer? = ByteBuffer()
     private var timer: Scheduled<Void>?
     /// The client that the proxy names; `nil` before the header, and when it speaks for itself.
@@ -39,6 +45,9 @@
       self.readmit = readmit
     }
 
+    /// Starts the time limit and passes the event on. ``RelayGate`` and ``FirstBytesHandler`` hold
+    /// the event back until bytes arrive, so the links behind them open after the header was read.
+    /// Without either, a link opens at once, under the name of the socket's own peer.
     func channelActive(context: ChannelHandlerContext) {
       timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) {
         context.close(promise: nil)
@@ -52,14 +61,19 @@
       waiting.writeBuffer(&bytes)
       self.waiting = waiting
       let first = Array(waiting.readableBytesView.prefix(Self.mostBytes))
+      // The header of a node is tried first: it is a header of version 2 as well, and only the
+      // code in its last field tells it from that of a proxy.
       switch relay.map({ RelayHeader.read(first, at: $0.setting.address, $0.setting.code) }) {
       case .undecided?: return
+      // A wrong code is never read as a proxy's header, or a client could name any address.
       case .forged?:
         relay?.count(\.disbelieved)
         return context.close(promise: nil)
       case .whole(let header, let byteCount)?:
         let client = believed(header.client, context)
         let node = context.remoteAddress?.ipAddress
+        // Readmission comes last: a header that is not believed must not move the count to the
+        // address it names.
         guard relay?.admits(header, from: node) ?? false, readmit(client.address) else {
           return context.close(promise: nil)
         }
@@ -69,6 +83,8 @@
         return pass(client, behind: byteCount, context)
       case .other?, nil: break
       }
+      // A direct client: its bytes stay as they are, a header of version 1 or 2 among them,
+      // which no protocol behind accepts.
       guard isProxy else { return pass(nil, behind: 0, context) }
       switch ProxyHeader(first) {
       case .undecided: return
@@ -77,6 +93,9 @@
       }
     }
 
+    /// Ends the reading of the header: remembers the client, and hands on the bytes behind it.
+    ///
+    /// - Parameter byteCount: The bytes of the header, which are dropped; 0 for a direct client.
     private func pass(
       _ client: ProxyHeader.Client?, behind byteCount: Int, _ context: ChannelHandlerContext
     ) {
@@ -88,7 +107,11 @@
       if bytes.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(bytes)) }
     }
 
-    /// A client on the machine of another node is none of this machine.
+    /// Returns the client that a node's header names, with an address that is true on this machine.
+    ///
+    /// A client on the machine of another node is none of this machine. A loopback address grants
+    /// local rights here only if the node itself is on this machine. Otherwise the address of the
+    /// node takes its place; the port is kept.
     private func believed(
       _ client: ProxyHeader.Client, _ context: ChannelHandlerContext
     ) -> ProxyHeader.Client {
@@ -108,6 +131,10 @@
   }
 
   /// The client behind the other end of a channel.
+  ///
+  /// All functions run on the event loop of the channel. They look for a
+  /// ``ProxyHeaderHandler``, which is missing where neither proxies are trusted nor a cluster
+  /// is configured.
   package enum ProxiedPeer {
     /// Returns the client that a trusted proxy has named for a connection, or for the connection
     /// that a stream of HTTP/2 belongs to; `nil` for none. On the channel's event loop.

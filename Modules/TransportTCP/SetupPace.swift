@@ -21,8 +21,11 @@
     private static let weight: Int64 = 8
 
     /// The time up to which the credit is used.
+    /// Credit grows by one connection in each interval after it. It lies in the past by
+    /// less than ``share`` + 1 intervals after each ``take(_:at:)``.
     private var used: NIODeadline
     /// The mean time by which the loop woke up too late, in nanoseconds.
+    /// An exponential mean over about ``weight`` wakeups.
     private var lateness: Int64 = 0
 
     /// A pace without credit.
@@ -43,6 +46,11 @@
     }
 
     /// Takes the credit for at most `count` connections, and returns how many may be set up now.
+    ///
+    /// - Parameters:
+    ///   - count: The connections that wait.
+    ///   - now: The time of the loop.
+    /// - Returns: 0...``share``.
     mutating func take(_ count: Int, at now: NIODeadline) -> Int {
       let interval = interval.nanoseconds
       let credit = max(0, (now - used).nanoseconds) / interval

@@ -3,6 +3,9 @@ public import TernTransport
 /// A host and a port that a client connects to.
 public struct TCPAddress: Hashable, Sendable {
   /// The most addresses that a client may know.
+  /// A list beyond it is an error of the option `host`. Attempts go through the list one by
+  /// one, each with its own time limit, so a longer list only delays the report that all are
+  /// unreachable.
   public static let limit = 16
 
   /// A name, or an address without brackets.
@@ -35,6 +38,8 @@ public struct TCPAddress: Hashable, Sendable {
 
   /// Returns the parts of a list of addresses with commas between them, without spaces around them;
   /// one at least.
+  ///
+  /// Empty parts are kept: `a,,b` has three, and the empty one is an error of the caller's parser.
   package static func entries(of text: String) -> [String] {
     text.split(separator: ",", omittingEmptySubsequences: false).map { part in
       var entry = part.drop { $0 == " " }
@@ -50,6 +55,11 @@ public struct TCPAddress: Hashable, Sendable {
     self = address
   }
 
+  /// Reads one entry of a list.
+  ///
+  /// - Parameter defaultPort: The port of an entry that names none.
+  /// - Throws: `invalidOption` for `host`: an empty entry, an open bracket, text behind the
+  ///   bracket that is no port, or a port beyond 65,535.
   private init(_ text: String, defaultPort: Int) throws(TransportError) {
     var (host, rest) = (text[...], Substring())
     if text.hasPrefix("[") {
@@ -81,6 +91,9 @@ public struct TCPAddress: Hashable, Sendable {
   }
 
   /// Checks the addresses of one client.
+  ///
+  /// - Throws: `invalidOption` for more than ``limit`` addresses, or for one that appears
+  ///   twice. Hosts are compared as texts, without a look-up.
   static func validate(_ addresses: [TCPAddress]) throws(TransportError) {
     guard addresses.count <= limit else {
       throw .invalidOption(

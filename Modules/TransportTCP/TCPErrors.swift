@@ -14,6 +14,7 @@
   #endif
 
   /// A socket was connected to itself: no server listens at the address.
+  /// It is reported as a refused connection, because that is the usual outcome without a server.
   package struct SelfConnection: Error {
     /// The error itself.
     package init() {}
@@ -21,12 +22,22 @@
 
   /// The errors of the network library, in the terms of this contract.
   extension TransportError {
+    /// Returns the error of a failed attempt to connect.
+    ///
+    /// - Parameters:
+    ///   - options: The address that was tried, and its time limit, for the text.
+    ///   - error: An error of the network library, of TLS or of this module.
+    /// - Returns: `refused` and `timedOut` for the two outcomes that clients treat apart,
+    ///   `notSecure` for a certificate that is not accepted, `shutDown` after the transport's
+    ///   end, and `unreachable` with the system's words for the rest.
     static func connecting(
       to options: TCPOptions, failedWith error: any Error
     ) -> TransportError {
       let (host, port) = (options.host, options.port)
       switch error {
       case let error as NIOConnectionError:
+        // A name may lead to several addresses. The library tries all; the error of the last
+        // one tells most, and no error at all means that the look-up found none.
         guard let last = error.connectionErrors.last else {
           return .unreachable(host: host, port: port, reason: "its name was not found")
         }
@@ -54,6 +65,11 @@
       }
     }
 
+    /// Returns the error of a listener that could not be opened.
+    ///
+    /// - Returns: `addressInUse` when another socket has the port, `shutDown` after the
+    ///   transport's end, otherwise `cannotListen` with the system's words, such as a
+    ///   privileged port or an address of another machine.
     static func listening(
       at options: TCPOptions, failedWith error: any Error
     ) -> TransportError {

@@ -8,12 +8,20 @@
   /// Frames are appended to one buffer under a lock that is never held for long; the event loop
   /// takes the whole buffer at each flush and gives it to the socket in one write.
   final class TCPLink: Link {
+    /// The output of the link. All of it is guarded by one mutex; no call into the channel
+    /// happens under it, other than the direct send of ``postAtOnce(_:)``, which does not
+    /// block.
     private struct Outgoing {
+      /// Frames, each behind its length, that no flush has taken yet.
       var buffer = ByteBuffer()
       /// Bytes given to the channel that the socket has not taken.
       var underwayBytes = 0
+      /// True while a flush is scheduled on the loop: further flushes from other threads need none.
       var isFlushOwed = false
+      /// True from the moment more than ``LinkPressure/highBytes`` were queued until the queue
+      /// has fallen to ``LinkPressure/lowBytes``. Only then is the drain reported.
       var isUnderPressure = false
+      /// True once the link takes no further frames; it never becomes false again.
       var isClosed = false
       /// While the connection is open; used on the loop alone.
       var socket: DirectSocket?
@@ -42,12 +50,17 @@
 
     /// Lets flushes that find nothing before them write to the socket at once, until the link is
     /// abandoned. On the loop.
+    ///
+    /// Called when the preamble has left, and never for links with TLS or in a tunnel, where
+    /// bytes on the socket are not those of the frames.
     func openSocket() {
       let socket = DirectSocket(of: channel)
       outgoing.withLock { $0.socket = socket }
     }
 
     /// The most bytes that wait in one buffer: far below what a buffer can hold, 4 GiB.
+    /// A link that reaches it is closed with `overloaded`. Servers act long before, on
+    /// ``queuedBytes``.
     private static let waitingBytes = 1 << 31
 
     func send(_ frame: [UInt8]) {
@@ -61,6 +74,8 @@
       }
     }
 
+    // One frame that is too long makes the link close; those before it still go out, so they
+    // are sent one by one.
     func send(contentsOf frames: [[UInt8]]) {
       guard frames.count > 1, frames.allSatisfy({ $0.count <= limit.bytes }) else {
         for frame in frames { send(frame) }
@@ -89,6 +104,12 @@
     }
 
     /// Puts bytes behind those that wait; ends a link that leaves more unread than a buffer holds.
+    ///
+    /// - Parameters:
+    ///   - bytes: The exact number of bytes that `write` adds, length fields included.
+    ///   - reserves: False when `write` may replace the buffer by a shared one, which must not
+    ///     be grown first.
+    ///   - write: Called under the lock, unless the link is closed.
     private func append(
       _ bytes: Int, reserves: Bool = true, _ write: (inout ByteBuffer) -> Void
     ) {
@@ -103,6 +124,10 @@
       if !fits { close(.overloaded(limitBytes: Self.waitingBytes)) }
     }
 
+    /// Sends frames that many links get. On the loop with nothing queued, the socket takes them
+    /// at once, without a flush of its own.
+    ///
+    /// - Returns: The bytes that wait after the call; 0 when the socket has taken everything.
     func post(_ shared: SharedFrames) -> Int {
       if let rest = postAtOnce(shared) {
         if rest == 0 { return 0 }
@@ -135,6 +160,7 @@
     }
 
     /// Frames that go to many links, as they lie on the wire.
+    /// It is built once for all links, by the first one that sends it; see `SharedFrames`.
     private struct Form {
       var bytes = ByteBuffer()
       /// The bytes of the longest frame.
@@ -163,12 +189,15 @@
       if isNew { channel.eventLoop.execute { self.writeOut() } }
     }
 
+    /// Hands the wish to the handler. From another thread it takes effect at the loop's next turn.
     func setReading(_ on: Bool) {
       channel.triggerUserOutboundEvent(LinkCommand.setReading(on), promise: nil)
     }
 
     func close() { close(.closedHere) }
 
+    /// Frees what waits and closes the socket without the farewell of ``TCPLinkHandler``. The
+    /// peer sees an end within a frame, or a reset.
     func abort() {
       outgoing.withLock { outgoing in
         outgoing.isClosed = true
@@ -178,6 +207,8 @@
     }
 
     /// Stops taking frames and lets the handler end the connection behind those it has.
+    ///
+    /// The first reason wins; later calls do nothing.
     func close(_ reason: LinkClosure) {
       let isFirst = outgoing.withLock { outgoing in
         defer { outgoing.isClosed = true }
@@ -229,6 +260,7 @@
       channel.closeFuture.whenComplete { _ in body() }
     }
 
+    /// Counts bytes out that the socket has taken, and reports a drain when that ends the pressure.
     private func didWrite(_ count: Int) {
       let hasDrained = outgoing.withLock { outgoing in
         outgoing.underwayBytes = max(0, outgoing.underwayBytes - count)

@@ -19,8 +19,11 @@
       /// True when bytes must go through the pipeline, where they are encrypted or put into the
       /// frames of a tunnel.
       var isSecured: Bool
+      /// The time from the opening to the peer's whole preamble; afterwards silence is legal.
       let preambleTimeout: TimeAmount
+      /// The time that a closing link waits for the peer to take the rest and to close.
       let linger: TimeAmount
+      /// Makes the owner; called on the event loop.
       let open: LinkOpening
       /// Called with the new link once its handler exists.
       let didOpen: @Sendable (TCPLink) -> Void
@@ -31,11 +34,16 @@
     }
 
     private let setting: Setting
+    /// The peer that a tunnel has named. Without one, a proxy's header is asked, then the socket.
     private let other: LinkPeer?
     private var reader: FrameReader
+    /// `nil` before the connection is active and after it is gone.
     private var link: TCPLink?
+    /// The receiver of events; `nil` until it is made and after the closure was reported to it.
     private var owner: (any LinkHandler)?
+    /// The limit of the preamble, later that of the lingering; never both.
     private var timer: Scheduled<Void>?
+    /// The first reason to end. It outlives the report, for an owner that is made too late.
     private var reason: LinkClosure?
     /// The end that the owner has asked for while it was being made.
     private var earlyEnd: LinkClosure?
@@ -56,6 +64,10 @@
     }
 
     /// Adds a handler for a link that comes through a tunnel.
+    ///
+    /// - Returns: A function that adds the handler on the loop. Its links count as secured:
+    ///   their bytes have to pass the tunnel's handlers, so nothing is written to the socket
+    ///   directly.
     static func installation(_ setting: Setting) -> LinkInstallation {
       var setting = setting
       setting.isSecured = true
@@ -94,6 +106,8 @@
     }
 
     /// Opens the link at its owner, and ends it there again if the connection ended meanwhile.
+    /// `open` may send, close, or meet the end of the connection, so the link's own state is
+    /// looked at again after it.
     private func introduce(_ link: TCPLink) {
       let owner = setting.open(link)
       setting.didOpen(link)
@@ -105,6 +119,8 @@
       }
     }
 
+    /// Reads frames; they are handed on at the end of the read, in one call. After the closure
+    /// was reported, bytes are dropped.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       guard owner != nil else { return }
       let wasIntroduced = reader.isIntroduced
@@ -114,6 +130,8 @@
         try hold(reader.heldBytes, context)
       } catch {
         deliver()
+        // Frames that were whole before the error still count: they are delivered first, the
+        // reason behind them.
         tell(error)
         context.close(promise: nil)
         return
@@ -124,6 +142,7 @@
       }
     }
 
+    /// Hands on the frames of one read together: the owner decides them in one batch.
     func channelReadComplete(context: ChannelHandlerContext) {
       deliver()
       context.fireChannelReadComplete()
@@ -142,6 +161,8 @@
       context.close(promise: nil)
     }
 
+    /// Reports the end and releases all that belongs to the link. An end of input at the border
+    /// of a frame is a close by the peer; elsewhere bytes were lost.
     func channelInactive(context: ChannelHandlerContext) {
       deliver()
       tell(reason ?? (reader.isBetweenFrames ? .closedByPeer : .lost("it ended within a frame")))
@@ -163,6 +184,7 @@
       switch event as? LinkCommand {
       case .setReading(let isOn):
         isReading = isOn
+        // A link that is slowed stays slowed, whatever its owner wants.
         if owner != nil { setReading(context, isOn && slowing == nil) }
         promise?.succeed()
       case .close(let reason):
@@ -177,6 +199,7 @@
   // MARK: - Endings
 
   extension TCPLinkHandler {
+    /// Hands the whole frames to the owner, if there are any and it has not been told of the end.
     private func deliver() {
       guard let owner else { return }
       let frames = reader.takeFrames()
@@ -184,6 +207,11 @@
     }
 
     /// Counts what is kept of a frame that is not whole.
+    ///
+    /// The first time that the address is above its share, reading stops and is resumed by
+    /// ``lookAgain(_:)``.
+    /// - Parameter bytes: All bytes held now, not the difference.
+    /// - Throws: `overloaded` when the total is used up.
     private func hold(_ bytes: Int, _ context: ChannelHandlerContext) throws(LinkClosure) {
       if bytes == heldBytes { return }
       let isInShare = try setting.load.change(by: bytes - heldBytes, for: link?.address ?? "")
@@ -195,6 +223,8 @@
     }
 
     /// The time for which a link above its address's share is not read before it is closed.
+    /// Long enough for other links of the address to finish a frame, short enough that a client
+    /// which holds its share with unfinished frames does not keep descriptors.
     private static var slowedTime: TimeAmount { .seconds(5) }
 
     /// Resumes reading when the address is below its share; closes the link when that takes too
@@ -215,6 +245,8 @@
     }
 
     /// Reports the closure to the owner, once. Nothing more is read.
+    ///
+    /// The reader is replaced so that its memory is free at once, and the load is released with it.
     private func tell(_ reason: LinkClosure) {
       let owner = exchange(&owner, with: nil)
       reader = FrameReader(limit: setting.limit)
@@ -230,6 +262,7 @@
       tell(reason)
       slowing?.cancel()
       slowing = nil
+      // The peer's close arrives as input, so reading goes on even where the owner had stopped it.
       setReading(context, true)
       end(context, after: setting.linger, reason)
       let channel = context.channel
@@ -238,10 +271,14 @@
       context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
     }
 
+    /// Switches automatic reads of the channel. An error means that it is closed, which needs
+    /// nothing.
     private func setReading(_ context: ChannelHandlerContext, _ isOn: Bool) {
       try? context.channel.syncOptions?.setOption(.autoRead, value: isOn)
     }
 
+    /// Replaces the timer by one that closes the channel after `delay` for `reason`, unless
+    /// another reason comes first.
     private func end(
       _ context: ChannelHandlerContext, after delay: TimeAmount, _ reason: LinkClosure
     ) {

@@ -45,6 +45,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
     lingerSeconds = 5
   }
 
+  /// The keys of the section. ``alternatives`` have none: `host` holds the whole list of addresses.
   private enum CodingKeys: String, CodingKey {
     case host, port, frameLimitBytes, connectTimeoutSeconds, preambleTimeoutSeconds
     case connectionsPerAddress, heldFrameBytes, lingerSeconds, tls
@@ -76,6 +77,9 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
   }
 
   /// Checks every range.
+  ///
+  /// - Throws: `invalidOption` with the name of the first option that is out of range. No file
+  ///   is read and no name is looked up.
   func validate() throws(TransportError) {
     try Self.check("frameLimitBytes", frameLimitBytes, 1...Int(Int32.max))
     try Self.check("heldFrameBytes", heldFrameBytes, 1...1 << 40)
@@ -108,6 +112,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
     return options
   }
 
+  /// - Throws: `invalidOption` with the name, the value and the range.
   private static func check(
     _ name: String, _ value: Int, _ range: ClosedRange<Int>
   ) throws(TransportError) {

@@ -13,12 +13,18 @@
   #endif
 
   /// The setup of this module's sockets.
+  ///
+  /// Small frames leave at once (`TCP_NODELAY`): the code above batches its own writes.
+  /// Keep-alive is on for both ends, so a dead peer is found after two minutes even where a
+  /// protocol has no heartbeat of its own.
   enum TCPSockets {
     /// Connections the system may hold before we accept them: a restart brings all clients back.
+    /// The system may cut it to its own limit (`net.core.somaxconn`).
     private static let backlog: Int32 = 4096
     /// Seconds of silence before the system asks whether the peer is alive, and between asks.
     private static let keepAliveIdleSeconds: Int = 60
     private static let keepAliveIntervalSeconds: Int = 10
+    /// The unanswered probes after which the system ends the connection.
     private static let keepAliveProbes: Int = 6
 
     /// Reads begin small, so that an idle connection holds little, and grow under load.
@@ -29,6 +35,11 @@
     private static let shares = AdaptiveRecvByteBufferAllocator(
       minimum: 512, initial: 1024, maximum: 16 << 10)
 
+    /// Returns a bootstrap for outgoing connections.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop that the channel lives on.
+    ///   - timeout: The limit of TCP's own handshake; TLS and tunnels have limits of their own.
     static func client(on loop: any EventLoop, timeout: TimeAmount) -> ClientBootstrap {
       var bootstrap = ClientBootstrap(group: loop)
         .connectTimeout(timeout)
@@ -45,6 +56,7 @@
     ///   - waiting: The most accepted connections that wait to be set up.
     ///   - perAddress: The connections per second of one address.
     ///   - isExempt: Tells the addresses without such a rate, which stand for many clients.
+    /// Returns a bootstrap for a listener whose connections are set up in fair order.
     static func server(
       on loop: any EventLoop, waiting: Int, perAddress: Int,
       isExempt: @escaping @Sendable (String) -> Bool
@@ -52,6 +64,8 @@
       var bootstrap = ServerBootstrap(group: loop)
         .serverChannelOption(.backlog, value: backlog)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        // One read of the listener accepts as many as one burst of setups: more would wait in a
+        // queue.
         .serverChannelOption(.maxMessagesPerRead, value: UInt(SetupPace.share))
         .serverChannelInitializer { listener in
           listener.eventLoop.makeCompletedFuture {
@@ -66,6 +80,7 @@
         .childChannelOption(.socketOption(.so_keepalive), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         .childChannelOption(.recvAllocator, value: shares)
+        // One read for each connection and turn, so that a fast sender does not keep the loop.
         .childChannelOption(.maxMessagesPerRead, value: 1)
       for (option, value) in keepAlive {
         bootstrap = bootstrap.childChannelOption(option, value: value)
@@ -77,6 +92,9 @@
     ///
     /// A listening socket that lives on in a child process keeps its port from all processes, its
     /// owner included.
+    /// The flag is set on accepted and connecting sockets as well: a child that keeps one open
+    /// would keep its peer from seeing the close. A channel without a socket, such as one in tests,
+    /// is left alone.
     static func keepFromChildren(_ channel: any Channel) throws {
       try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
         of: NIOBSDSocket.Handle.self

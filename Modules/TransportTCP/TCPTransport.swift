@@ -8,27 +8,38 @@
   ///
   /// The framing on the wire is described in Docs/Formats/tcp-frames.md.
   public final class TCPTransport: Transport {
+    /// Everything that calls from other threads change. It is never locked while user code runs.
     private struct State {
+      /// The open links of both directions, for ``shutdown()``.
       var links: [ObjectIdentifier: TCPLink] = [:]
+      /// The open listeners.
       var listeners: [ObjectIdentifier: any Channel] = [:]
+      /// True from the first call of ``shutdown()``; it stays true.
       var isShutDown = false
       /// Connection attempts without an answer so far.
       var attempts = 0
+      /// Sets up clients of other protocols; `nil` while there are none. Listeners copy it when
+      /// they open, as they copy proxies, relay and load.
       var foreignSetup: ForeignProtocolSetup?
       var proxies = TrustedProxies()
       var expectsProxyHeader = false
       var relay: NodeRelay?
+      /// The load of links that are opened from now on. Replaced, not changed, by ``charge(_:)``.
       var load: FrameLoad
+      /// Made at the first listener or upstream link, unless a test gives one.
       var connections: ConnectionTable?
     }
 
     let options: TCPOptions
     private let limit: FrameLimit
+    /// One thread. ``loop`` is its only loop; it ends in ``shutdown()`` or with the last attempt.
     private let group: MultiThreadedEventLoopGroup
     let loop: any EventLoop
     private let loopExecutor: LoopExecutor
     private let state: Mutex<State>
+    /// `nil` for connections in the clear.
     let tls: TLSContexts?
+    /// The protocol that carries the framing; `nil` for bare TCP.
     private let tunnel: LinkTunnel?
 
     /// A transport that has its thread and no socket yet.
@@ -37,6 +48,9 @@
     }
 
     /// A transport whose links travel inside another protocol.
+    ///
+    /// - Throws: `invalidOption` for an option out of range or a file with roots that cannot be
+    ///   read; `notBuilt` for TLS in a program without it. No thread is started then.
     package init(_ options: TCPOptions, tunnel: LinkTunnel?) throws(TransportError) {
       try options.validate()
       self.options = options
@@ -64,6 +78,13 @@
       try await connect(to: 0, open)
     }
 
+    /// Opens a link to one of the addresses.
+    ///
+    /// - Parameters:
+    ///   - address: The index among the addresses, less than ``addressCount``.
+    ///   - open: Makes the owner, on the loop; not called when the attempt fails.
+    /// - Throws: `TransportError`. The limit of `connectTimeoutSeconds` holds for each step of the
+    ///   opening by itself: for TCP, for TLS, and for the request of a WebSocket.
     @discardableResult
     public func connect(
       to address: Int, _ open: @escaping LinkOpening
@@ -88,6 +109,7 @@
           }
         }
         .connect(host: options.host, port: options.port)
+        // The promise ignores a second result: a failure behind an opened link changes nothing.
         .whenComplete { result in
           if case .failure(let error) = result { opened.fail(error) }
           self.endAttempt()
@@ -137,6 +159,12 @@
       state.withLock { $0.load = load }
     }
 
+    /// Listens at the only address of the options.
+    ///
+    /// The settings of foreign protocols, proxies, relay and memory are those of this moment;
+    /// later changes apply to later listeners.
+    /// - Throws: `invalidOption` for several addresses or a bad certificate, `addressInUse`,
+    ///   `cannotListen`, `shutDown`.
     public func listen(
       _ accept: @escaping LinkOpening
     ) async throws(TransportError) -> any TransportListener {
@@ -160,6 +188,8 @@
         bootstrap
         .childChannelInitializer { [tls, tunnel] channel in
           channel.eventLoop.makeCompletedFuture {
+            // The order of the handlers is the order in which bytes are unwrapped: the proxy's
+            // header, the choice of the node, TLS, a tunnel, the framing.
             let admission = try connections.admit(channel)
             let isProxy = heads.contains(channel.remoteAddress?.ipAddress ?? "")
             if isProxy || relay != nil {
@@ -196,6 +226,10 @@
     /// - Throws: `TransportError.invalidOption(name:reason:)`; then nothing changes.
     public func reloadCertificate() throws(TransportError) { try tls?.loadCertificate() }
 
+    /// Closes listeners and links, waits for the links to end, and stops the thread.
+    ///
+    /// Waits `lingerSeconds` at most for peers that do not close. While an attempt to connect
+    /// is under way, the thread ends with the last attempt instead, after this has returned.
     public func shutdown() async {
       let (listeners, links, isCalling) = state.withLock { state in
         defer { state.isShutDown = true }
@@ -229,6 +263,12 @@
     /// Counts the connections of clients in a table of less than the descriptors of the process.
     func count(in table: ConnectionTable) { state.withLock { $0.connections = table } }
 
+    /// Returns the settings of one link or of all links of a listener.
+    ///
+    /// - Parameters:
+    ///   - open: Makes the owner of a link.
+    ///   - didMeetItself: Called when a socket was connected to itself.
+    ///   - didOpen: Called with each new link, after it is remembered.
     func setting(
       _ open: @escaping LinkOpening, didMeetItself: @escaping @Sendable () -> Void = {},
       didOpen: @escaping @Sendable (TCPLink) -> Void
@@ -238,6 +278,7 @@
         preambleTimeout: .seconds(Int64(options.preambleTimeoutSeconds)),
         linger: .seconds(Int64(options.lingerSeconds)),
         open: open,
+        // Weak: a link that outlives its transport must not keep the thread's owner alive.
         didOpen: { [weak self] link in
           self?.state.withLock { $0.links[ObjectIdentifier(link)] = link }
           didOpen(link)
@@ -248,6 +289,8 @@
         })
     }
 
+    /// Adds the handlers of a bare connection: those that look at the first bytes where other
+    /// protocols are served, the link's handler at once elsewhere.
     private static func install(
       _ setting: TCPLinkHandler.Setting, _ foreignSetup: ForeignProtocolSetup? = nil,
       in channel: any Channel
@@ -261,6 +304,7 @@
       }
     }
 
+    /// Keeps a listener until it is closed, by its owner or by ``shutdown()``.
     private func remember(_ listener: any Channel) {
       let id = ObjectIdentifier(listener)
       state.withLock { $0.listeners[id] = listener }
@@ -270,6 +314,8 @@
     }
 
     /// Keeps the loop until ``endAttempt()``.
+    ///
+    /// - Throws: `shutDown`; then no end is to be called.
     func beginAttempt() throws(TransportError) {
       let isRunning = state.withLock { state in
         if !state.isShutDown { state.attempts += 1 }
@@ -278,6 +324,7 @@
       if !isRunning { throw .shutDown }
     }
 
+    /// Counts an attempt out. The last one after ``shutdown()`` stops the thread.
     func endAttempt() {
       let mustEnd = state.withLock { state in
         state.attempts -= 1

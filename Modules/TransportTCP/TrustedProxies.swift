@@ -1,6 +1,8 @@
 /// The addresses and networks of proxies whose word about their clients counts.
 package struct TrustedProxies: Hashable, Sendable {
+  /// The first `bits` bits of `bytes` are compared, and the rest is ignored.
   private struct Network: Hashable {
+    /// 4 or 16 bytes, most significant first; an IPv4 address inside IPv6 has 4.
     let bytes: [UInt8]
     let bits: Int
   }
@@ -32,6 +34,8 @@ package struct TrustedProxies: Hashable, Sendable {
   package var isEmpty: Bool { networks.isEmpty }
 
   /// Returns true when an address, without a port, is one of the proxies.
+  ///
+  /// Families are never mixed: `::/0` contains no IPv4 address. O(*n*) in the networks.
   package func contains(_ address: String) -> Bool {
     guard !networks.isEmpty, let bytes = Self.bytes(of: address) else { return false }
     return networks.contains { network in
@@ -41,6 +45,8 @@ package struct TrustedProxies: Hashable, Sendable {
 
   /// Returns the address of an entry of `X-Forwarded-For`, which may have a port; `nil` when it is
   /// none.
+  /// Accepts `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]` and
+  /// `[2001:db8::1]:443`. Brackets and the port are dropped; the port is not checked.
   package static func address(in entry: String) -> String? {
     if bytes(of: entry) != nil {
       return entry.hasPrefix("[") ? String(entry.dropFirst().dropLast()) : entry
@@ -53,6 +59,7 @@ package struct TrustedProxies: Hashable, Sendable {
     return address.hasPrefix("[") ? String(address.dropFirst().dropLast()) : address
   }
 
+  /// - Parameter bits: At most eight times the bytes of either side.
   private static func agree(_ left: [UInt8], _ right: [UInt8], bits: Int) -> Bool {
     for index in 0..<(bits / 8) where left[index] != right[index] { return false }
     let rest = bits % 8
@@ -72,12 +79,15 @@ package struct TrustedProxies: Hashable, Sendable {
   }
 
   /// Returns true for an address of the machine itself.
+  /// All of 127.0.0.0/8 and `::1`. Names such as `localhost` are no addresses.
   static func isLoopback(_ address: String) -> Bool {
     guard let bytes = bytes(of: address) else { return false }
     return bytes.count == 4
       ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
   }
 
+  /// Reads four decimal numbers. Signs, spaces and numbers with more than three digits are
+  /// rejected; leading zeros are read as decimal digits.
   private static func version4(_ text: Substring) -> [UInt8]? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 4 else { return nil }
@@ -91,6 +101,7 @@ package struct TrustedProxies: Hashable, Sendable {
     return bytes
   }
 
+  /// Reads an IPv6 address without brackets and without a zone; `::` stands for at least one group.
   private static func version6(_ text: Substring) -> [UInt8]? {
     let halves = text.split(separator: "::", maxSplits: 2, omittingEmptySubsequences: false)
     // Only the end of an address may be one of IPv4.
@@ -124,6 +135,8 @@ package struct TrustedProxies: Hashable, Sendable {
 
 extension FixedWidthInteger {
   /// The number that a text of decimal digits alone stands for, without a sign.
+  /// `Int("+5")` succeeds in the standard library; protocols here allow no sign, so this fails.
+  /// An empty text fails as well, and a number beyond the type.
   init?(digits text: some StringProtocol) {
     guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
     self.init(text)

@@ -8,6 +8,14 @@
   /// frames.
   enum WebSocketFrames {
     /// The bytes before the payload of a whole, unfragmented frame, its masking key included.
+    ///
+    /// Layout: FIN and opcode in one byte; the mask bit and a length of 7 bits; for 126 a
+    /// length of 16 bits, for 127 one of 64, most significant byte first; then the 4 bytes of
+    /// the key.
+    /// - Parameters:
+    ///   - opcode: The kind of frame; the FIN bit is always set.
+    ///   - count: The bytes of the payload.
+    ///   - key: The masking key of a client; `nil` for a server, which sends none.
     static func head(
       _ opcode: WebSocketOpcode, count: Int, key: WebSocketMaskingKey?
     ) -> ByteBuffer {
@@ -29,6 +37,7 @@
     }
 
     /// Masks a payload, or unmasks a masked one, eight bytes at a time.
+    /// The buffer is changed in place, from its reader index on. Masking is its own inverse.
     static func mask(_ payload: inout ByteBuffer, with key: WebSocketMaskingKey) {
       let bytes = Array(key)
       // The key twice, as it lies in memory.
@@ -37,6 +46,8 @@
         let byte = UInt64(bytes[index & 3])
         wide |= byte << (8 * index)
       }
+      // Bytes are combined by their place in memory, so the word is stored in that order on any
+      // machine.
       wide = wide.littleEndian
       unsafe payload.withUnsafeMutableReadableBytes { raw in
         var index = 0

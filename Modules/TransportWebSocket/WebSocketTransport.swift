@@ -9,6 +9,7 @@
   /// A link's bytes are those of a TCP transport, cut into binary messages; see
   /// Docs/Formats/websocket.md.
   public final class WebSocketTransport: Transport {
+    /// The sockets, TLS and framing; this type adds the tunnel alone.
     private let connections: TCPTransport
 
     /// A transport that has its thread and no socket yet.

@@ -12,15 +12,22 @@
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// The side decides which frames have to be masked: those of a client and only those.
     private let side: WebSocketTunnel.Side
+    /// Set while the handler is in a pipeline; pongs and the announcement need it outside of
+    /// events.
     private var context: ChannelHandlerContext?
+    /// True once nothing more is read: after a close frame, or after a breach of the protocol.
     private var isClosing = false
+    /// True once a close frame was sent: the protocol allows one.
     private var hasSentClose = false
     /// True while pongs wait for the other end to read them.
     private var isPongUnderway = false
     /// Pongs that were written since bytes began to be read, and are not flushed.
     private var unflushedPongs = 0
     /// The most pings of one read that are answered one by one.
+    /// A client that sends small pings in large reads would otherwise make the server write a
+    /// frame for each.
     private static var pongsPerRead: Int { 16 }
     /// The payload of the newest ping that came meanwhile.
     private var unansweredPing: ByteBuffer?
@@ -66,6 +73,8 @@
       context.fireChannelReadComplete()
     }
 
+    /// Cuts bytes into messages. The promise is that of the last one, so it is kept when all
+    /// are written.
     func write(
       context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
     ) {
@@ -78,6 +87,7 @@
       send(.binary, bytes, context, promise: promise)
     }
 
+    /// A close of the output says goodbye first; a close of the whole channel does not wait for it.
     func close(
       context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?
     ) {
@@ -109,6 +119,7 @@
       send(.pong, payload, context, promise: sent)
     }
 
+    /// Flushes the pongs of one read together.
     private func flushPongs() {
       guard unflushedPongs > 0, let context, !isClosing else { return }
       unflushedPongs = 0
@@ -116,6 +127,7 @@
       context.flush()
     }
 
+    /// Answers the newest ping that came while pongs were under way, if there is one.
     private func pongDidLeave() {
       isPongUnderway = false
       guard let payload = unansweredPing else { return }
@@ -142,11 +154,16 @@
       send(.connectionClose, payload, context, promise: nil)
     }
 
+    /// Writes one whole frame: its head and, masked on the client's side, its payload.
+    ///
+    /// - Parameter promise: Kept when the payload is written.
     private func send(
       _ opcode: WebSocketOpcode, _ payload: ByteBuffer, _ context: ChannelHandlerContext,
       promise: EventLoopPromise<Void>?
     ) {
       var payload = payload
+      // A fresh key for each frame: a proxy must not be able to guess the bytes on the wire.
+      // Source: RFC 6455, section 10.3.
       let key = maskingKey()
       let head = WebSocketFrames.head(opcode, count: payload.readableBytes, key: key)
       if let key { WebSocketFrames.mask(&payload, with: key) }
@@ -160,6 +177,7 @@
       return unsafe withUnsafeBytes(of: randomBits()) { unsafe WebSocketMaskingKey($0.prefix(4)) }
     }
 
+    /// Returns the payload of a frame, unmasked.
     private func payload(of frame: WebSocketFrame) -> ByteBuffer {
       var bytes = frame.data
       if let key = frame.maskKey { WebSocketFrames.mask(&bytes, with: key) }

@@ -7,10 +7,16 @@
   /// The requests and answers that turn an HTTP connection into a WebSocket.
   /// Source: RFC 6455, section 4.
   struct WebSocketUpgrade: Sendable {
+    /// The path of the request; at a server, the only one that opens a WebSocket.
     private let path: String
+    /// The port that the field `Host` leaves out: 80, or 443 with TLS.
     private let standardPort: Int
+    /// The time that a client waits for the answer to its request.
     private let requestTimeout: TimeAmount
+    /// The time that a server waits for a request.
     private let answerTimeout: TimeAmount
+    /// The source of masking keys and, through the library, of none else: the key of the
+    /// handshake is the library's.
     private let randomBits: @Sendable () -> UInt64
 
     init(_ options: WebSocketOptions, randomBits: @escaping @Sendable () -> UInt64) {
@@ -23,6 +29,11 @@
     }
 
     /// Sets up a connecting channel: asks for the WebSocket once the connection is there.
+    ///
+    /// - Parameters:
+    ///   - address: The server, for the field `Host`.
+    ///   - failed: Receives the reason when no WebSocket is opened; called once or more.
+    ///   - ready: Adds the framing when the WebSocket is open.
     func request(
       on channel: any Channel, to address: TCPAddress,
       failed: @escaping @Sendable (any Error) -> Void,
@@ -33,6 +44,7 @@
       }
       let pipeline = channel.pipeline.syncOperations
       try pipeline.addHTTPClientHandlers(
+        // A server may send frames right behind its answer; they belong to the WebSocket.
         leftOverBytesStrategy: .forwardBytes,
         withClientUpgrade: (
           upgraders: [upgrader],
@@ -56,6 +68,9 @@
     }
 
     /// Sets up an accepted channel: answers requests for the WebSocket, and denies all others.
+    ///
+    /// A request is answered with 101 when ``isWanted(_:at:)`` holds, otherwise with an error
+    /// of the library or with 404 by ``WebSocketDenialHandler``; the connection ends then.
     func answer(on channel: any Channel, ready: @escaping LinkInstallation) throws {
       let path = path
       let upgrader = ServerUpgrader {
@@ -76,6 +91,7 @@
         WebSocketDenialHandler(timeout: answerTimeout), name: WebSocketDenialHandler.name)
     }
 
+    /// The fields of a positive answer, beside those of the handshake.
     private static let fields: HTTPHeaders = [
       "Sec-WebSocket-Protocol": WebSocketTunnel.subprotocol
     ]
@@ -89,6 +105,8 @@
   }
 
   /// The client's half of the library's opening handshake, with our own handlers behind it.
+  /// The library's own class installs its frame handlers itself, with limits that do not fit.
+  /// So it makes and checks the fields, and ``WebSocketTunnel`` installs the handlers.
   private final class ClientUpgrader: NIOHTTPClientProtocolUpgrader, Sendable {
     let supportedProtocol = "websocket"
     let requiredUpgradeHeaders: [String] = []
@@ -152,6 +170,8 @@
   }
 
   /// Sends the request for a WebSocket, and reports an answer that denies it.
+  /// It is removed when the server has agreed. Any head that reaches it is an answer that does
+  /// not open a WebSocket, because the upgrader keeps the other one.
   private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -172,6 +192,8 @@
     }
 
     func channelActive(context: ChannelHandlerContext) {
+      // A port of the range for outgoing connections, without a server, may connect to itself;
+      // the request would come back as an answer that makes no sense.
       if let here = context.localAddress, here == context.remoteAddress {
         return fail(SelfConnection(), context)
       }
@@ -202,6 +224,8 @@
       timer = nil
     }
 
+    /// Reports a failure and closes the channel. The receiver takes the first report and
+    /// ignores others.
     private func fail(_ error: any Error, _ context: ChannelHandlerContext) {
       timer?.cancel()
       failed(error)
@@ -217,6 +241,8 @@
   }
 
   /// Denies requests that ask for no WebSocket, and ends connections that ask for nothing in time.
+  ///
+  /// It is removed when a WebSocket opens, and its timer with it.
   private final class WebSocketDenialHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -243,6 +269,7 @@
       context.write(wrapOutboundOut(.head(head)), promise: nil)
       let channel = context.channel
       let sent = context.eventLoop.makePromise(of: Void.self)
+      // Closed behind the answer: a client may ask once.
       sent.futureResult.whenComplete { _ in channel.close(promise: nil) }
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
     }

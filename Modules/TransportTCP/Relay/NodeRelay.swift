@@ -9,6 +9,9 @@
   /// One for each transport; it may be asked from any thread.
   package final class NodeRelay: Sendable {
     /// The place where clients are served at a moment.
+    ///
+    /// It is asked anew for each connection, and again while one waits. The answer may change
+    /// between two calls.
     package enum Place: Hashable, Sendable {
       /// This node, which leads.
       case here
@@ -23,11 +26,16 @@
     /// The things that a relay is told by its program.
     package struct Setting: Sendable {
       /// The address of this node, as the others know it.
+      /// It is `ledger.address` of the configuration. The codes of headers cover it, so all
+      /// nodes have to spell it alike.
       let address: String
+      /// Computes the code of a header under the cluster's secret, which the relay itself never
+      /// sees.
       let code: RelayHeader.Coding
       /// Milliseconds since 1970.
       let now: @Sendable () -> Int64
       let randomBits: @Sendable () -> UInt64
+      /// Called on event loops; it must not block.
       let place: @Sendable () -> Place
 
       /// A setting.
@@ -73,8 +81,12 @@
       package var upstreamRefused = 0
     }
 
+    /// Everything that changes. The lock is held for bookkeeping alone: channels are closed and
+    /// waiting connections are woken outside it.
     private struct State {
+      /// The nonces of the headers that were believed lately.
       var admission = RelayAdmission()
+      /// The channels of clients that are relayed, or are being connected to the leader.
       var open: [ObjectIdentifier: any Channel] = [:]
       /// The connections that wait for a node that leads, each with the function that lets it look
       /// again.
@@ -87,8 +99,11 @@
 
     let setting: Setting
     /// The most connections to other nodes at a time.
+    /// Relayed connections and upstream links share it.
     let limit: Int
     /// The longest time that a connection waits for a node that leads.
+    /// Counted from the first time that it had to wait; a failed attempt to reach the leader
+    /// counts as waiting as well.
     let patience: Duration
     /// The longest time that a connection that another node has relayed waits for this one to
     /// lead.
@@ -131,6 +146,7 @@
 
     /// Closes all connections that are relayed, so that their clients connect again: another node
     /// leads, or this one does. Upstream links stay open: they are their owner's to end.
+    /// The number of connections is not changed here: each counts out when its channel has closed.
     package func endAll() {
       for channel in state.withLock({ $0.open.values.map { $0 } }) { channel.close(promise: nil) }
     }
@@ -153,8 +169,10 @@
     }
 
     /// Takes out a connection that has waited.
+    /// Does nothing for a connection that does not wait.
     func letGo(_ id: ObjectIdentifier) { _ = state.withLock { $0.held.removeValue(forKey: id) } }
 
+    /// Adds one to a figure. O(1), from any thread.
     func count(_ figure: WritableKeyPath<Figures, Int>) {
       state.withLock { $0.figures[keyPath: figure] += 1 }
     }
@@ -163,6 +181,8 @@
     func begin(_ channel: any Channel) -> Bool {
       let id = ObjectIdentifier(channel)
       let isTaken = state.withLock { state in
+        // `open` counts here at once, before the leader is reached: otherwise many attempts at
+        // the same time would pass the limit together.
         guard state.open.count + state.figures.upstream < limit else { return false }
         state.open[id] = channel
         return true
@@ -197,6 +217,9 @@
     /// Returns true when an authentic header is believed.
     ///
     /// - Parameter address: The address that the header came from: that of a node, for a while.
+    ///
+    /// - Parameters:
+    ///   - header: A header whose code was right. Its time and its nonce are judged here.
     func admits(_ header: RelayHeader, from address: String? = nil) -> Bool {
       let (now, moment) = (setting.now(), NIODeadline.now())
       return state.withLock { state in
@@ -207,6 +230,8 @@
         }
         state.figures.accepted += 1
         if let address {
+          // Addresses whose proof has expired are dropped with each new one, so the table stays
+          // as small as the cluster.
           state.nodes = state.nodes.filter { $0.value > moment }
           state.nodes[address] = moment + .seconds(RelayLimits.proofSeconds)
         }
@@ -226,6 +251,8 @@
     /// - Parameters:
     ///   - isRemote: See ``RelayedClient/isRemote``.
     ///   - isOfOtherShard: See ``RelayHeader/isOfOtherShard``.
+    /// - Returns: `nil` for a client whose address is none of IP. Each call draws a new nonce;
+    ///   a header is good for one connection.
     func header(
       for client: ProxyHeader.Client, isRemote: Bool = false, isOfOtherShard: Bool = false,
       to address: String

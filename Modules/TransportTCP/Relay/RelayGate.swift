@@ -23,11 +23,14 @@
       case closed
     }
 
+    /// Tells the place where clients are served, and counts.
     private let relay: NodeRelay
+    /// The time limit for the first bytes of the client.
     private let timeout: TimeAmount
     /// Counts the second descriptor of a relayed connection; `false` when there is none left.
     private let enter: (any Channel) -> Bool
     private var phase = Phase.waiting
+    /// The bytes of the client until the decision, in their order.
     private var waiting = ByteBuffer()
     /// True when the client sends nothing more.
     private var hasEnded = false
@@ -85,6 +88,7 @@
       if wasOpen { context.fireChannelInactive() }
     }
 
+    /// Errors before the decision concern no handler behind the gate.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
       if phase == .open { return context.fireErrorCaught(error) }
       context.close(promise: nil)
@@ -104,6 +108,7 @@
   }
 
   extension RelayGate {
+    /// Serves the connection here, relays it, or lets it wait, as the place says at this moment.
     private func decide(_ context: ChannelHandlerContext) {
       switch relay.setting.place() {
       case .here: serve(context)
@@ -169,6 +174,7 @@
       if exchange(&heldSince, with: nil) != nil { relay.letGo(ObjectIdentifier(self)) }
     }
 
+    /// Hands the connection to the handlers behind, with its first bytes.
     private func serve(_ context: ChannelHandlerContext) {
       let wasHeld = heldSince != nil
       letGo()
@@ -247,6 +253,7 @@
       }
     }
 
+    /// Connects the two ends and sends the header with the client's first bytes to the leader.
     private func join(_ far: RelayEnd, _ header: [UInt8], _ context: ChannelHandlerContext) {
       let near = RelayEnd(isLeader: false)
       do { try context.pipeline.syncOperations.addHandler(near, position: .after(self)) } catch {

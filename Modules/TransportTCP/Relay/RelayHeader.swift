@@ -19,6 +19,7 @@ package struct RelayHeader: Equatable, Sendable {
   }
 
   /// The client, by its address and port.
+  /// The port is 0 for a client of this process.
   package var client: ProxyHeader.Client
   /// The time at which the header was made, in milliseconds since 1970.
   package var time: Int64
@@ -50,20 +51,28 @@ package struct RelayHeader: Equatable, Sendable {
   /// The beginning of the field's value: its version, and in version 2 the flags. Version 1 is
   /// written where it says enough: every node reads it.
   private static let plain: [UInt8] = [1]
+  /// The version of the field that is followed by a byte of flags.
   private static let flagged: UInt8 = 2
+  /// The bit of ``isRemote``.
   private static let remoteFlag: UInt8 = 1
+  /// The bit of ``isOfOtherShard``.
   private static let shardFlag: UInt8 = 2
+  /// Signature, version and command, family, and length: the fixed part of version 2.
   private static let headBytes = 16
 
   /// Returns the bytes of the field's value: its beginning, time, nonce and code.
   private static func valueBytes(_ beginning: [UInt8]) -> Int {
     beginning.count + 8 + 16 + codeBytes
   }
+  /// The beginning of every message under the secret. It separates these codes from others that
+  /// the same secret may be used for.
   private static let label = Array("tern relay".utf8) + [0]
 
   /// Returns the bytes of the header for the node at `address`.
   ///
   /// - Returns: `nil` when the client's address is no address of IP.
+  /// The layout is in Docs/Formats/node-relay.md. The length is 88 bytes for IPv4 and 112 for
+  /// IPv6, one more with flags.
   package func bytes(to address: String, _ code: Coding) -> [UInt8]? {
     guard let source = TrustedProxies.bytes(of: client.address) else { return nil }
     let flags = (isRemote ? Self.remoteFlag : 0) | (isOfOtherShard ? Self.shardFlag : 0)
@@ -82,6 +91,13 @@ package struct RelayHeader: Equatable, Sendable {
   }
 
   /// Reads the first bytes of a connection at the node whose own address is `address`.
+  ///
+  /// The code is checked last, over bytes that are known to be there. The time and the nonce
+  /// are left to ``RelayAdmission``.
+  /// - Parameters:
+  ///   - bytes: The first bytes, from the very first one; those behind the header are ignored.
+  ///   - address: The address of this node, which the code covers.
+  ///   - code: Computes a code under the cluster's secret.
   package static func read(
     _ bytes: [UInt8], at address: String, _ code: Coding
   ) -> Reading {
@@ -100,6 +116,8 @@ package struct RelayHeader: Equatable, Sendable {
     if headBytes + length == field + 3 + valueBytes([flagged, flags]) {
       guard bytes.count > field + 4 else { return .undecided }
       flags = bytes[field + 4]
+      // Unknown flags, or none, make it a header of some other kind: version 1 is the only form
+      // without flags.
       guard (remoteFlag...(remoteFlag | shardFlag)).contains(flags) else { return .other }
       beginning = [flagged, flags]
     }
@@ -131,6 +149,7 @@ package struct RelayHeader: Equatable, Sendable {
     left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
+  /// Returns the bytes of a number, the most significant one first.
   private static func big(_ number: some FixedWidthInteger & UnsignedInteger) -> [UInt8] {
     stride(from: number.bitWidth - 8, through: 0, by: -8).map {
       UInt8(truncatingIfNeeded: number >> $0)
@@ -139,6 +158,10 @@ package struct RelayHeader: Equatable, Sendable {
 }
 
 /// Decides whether an authentic header is believed: it has to be fresh, and new.
+///
+/// Every nonce is remembered for as long as its header could count as fresh, so that a recorded
+/// connection cannot be opened a second time. Beyond ``RelayLimits/nonces`` headers in that
+/// time, further ones are rejected rather than old nonces forgotten.
 struct RelayAdmission: Sendable {
   /// The answer to a header.
   enum Verdict: Hashable {
@@ -155,6 +178,7 @@ struct RelayAdmission: Sendable {
   private var nonces: Set<UInt128> = []
   /// The nonces with the times after which they are too old to be believed again.
   private var order: [(expiry: Int64, nonce: UInt128)] = []
+  /// The index of the oldest nonce in ``order``; those before it are forgotten.
   private var first = 0
 
   init(limit: Int = RelayLimits.nonces) { self.limit = limit }
@@ -163,9 +187,13 @@ struct RelayAdmission: Sendable {
   var count: Int { nonces.count }
 
   /// - Parameter now: Milliseconds since 1970.
+  /// Decides about a header, and remembers its nonce when it is admitted. O(1), spread over all
+  /// calls.
   mutating func admit(_ header: RelayHeader, now: Int64) -> Verdict {
     let window = RelayLimits.clockDifferenceMilliseconds
     forget(before: now)
+    // A time near the end of its range must not trap: it comes from the network, and only a
+    // node can have made it, but a node may be faulty.
     let (difference, isOver) = now.subtractingReportingOverflow(header.time)
     guard !isOver, (-window...window).contains(difference) else { return .stale }
     if nonces.contains(header.nonce) { return .replayed }
@@ -177,11 +205,14 @@ struct RelayAdmission: Sendable {
     return .admitted
   }
 
+  /// Forgets the nonces that are too old for their headers to be fresh.
   private mutating func forget(before now: Int64) {
     while first < order.count, order[first].expiry < now {
       nonces.remove(order[first].nonce)
       first += 1
     }
+    // The front of the array is given up in large pieces, so that each element moves a bounded
+    // number of times.
     if first > 1_024, first > order.count / 2 {
       order.removeFirst(first)
       first = 0

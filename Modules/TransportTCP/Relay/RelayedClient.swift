@@ -1,4 +1,7 @@
 /// The client of a link, as one node tells another of it.
+///
+/// Its text form is the peer of a link; see ``peer``. Reading a text and printing it again
+/// keeps address, port and remoteness, and drops the page.
 package struct RelayedClient: Equatable, Sendable {
   /// The address and the port of the client.
   package let client: ProxyHeader.Client
@@ -38,5 +41,7 @@ package struct RelayedClient: Equatable, Sendable {
     (isRemote ? Self.remoteWord : "") + "\(client.address):\(client.port)"
   }
 
+  /// The word that ``Link/peer`` begins with for clients that count as remote. The gateway
+  /// writes it.
   private static let remoteWord = "remote "
 }

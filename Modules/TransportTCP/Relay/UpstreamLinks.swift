@@ -57,6 +57,8 @@
     }
 
     /// Opens a link, and tries again where another proof may satisfy this node.
+    /// Proofs are tried in turn, each on a connection of its own, because a handshake that has
+    /// failed ends its connection. The deadline covers all attempts together.
     private func reach(_ upstream: Upstream) async throws -> TCPLink {
       guard let tls else { return try await attempt(upstream) }
       let trust = tls.nodes
@@ -73,6 +75,8 @@
     }
 
     /// - Parameter proof: The proof that the node has to give; `nil` without TLS.
+    /// Makes one connection: the header of the client, then TLS if there is a proof to demand,
+    /// then the framing.
     private func attempt(
       _ upstream: Upstream, _ proof: NodeTrust.Proof? = nil
     ) async throws -> TCPLink {
@@ -88,6 +92,8 @@
         .channelInitializer { [tls, connections] channel in
           channel.eventLoop.makeCompletedFuture {
             try TCPSockets.keepFromChildren(channel)
+            // Counted for the client and not for the leader: all clients of this node would
+            // otherwise share one address's share.
             try connections.admit(channel, as: upstream.client.client.address)
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(RelayHeaderWriter(upstream) { opened.fail($0) })
@@ -142,7 +148,9 @@
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// The link to open, with the function that makes its header.
     private let upstream: Upstream
+    /// Receives the reason when there is no header to send.
     private let didFail: @Sendable (any Error) -> Void
 
     init(_ upstream: Upstream, didFail: @escaping @Sendable (any Error) -> Void) {

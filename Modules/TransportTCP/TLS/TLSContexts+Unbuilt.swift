@@ -4,6 +4,9 @@
 
   /// Stands for TLS in a build without the package trait `TLS`: there is none, and options that ask
   /// for it are an error.
+  ///
+  /// No value of it ever exists, because the only initializer throws. The members keep the
+  /// callers free of conditions; they have the signatures of the real type.
   struct TLSContexts: Sendable {
     let nodes: NodeTrust
 
@@ -24,6 +27,7 @@
   }
 
   /// Stands for the trust of a node in the same build.
+  /// Its list of proofs is empty, so no upstream link is ever tried with it.
   struct NodeTrust: Sendable {
     enum Proof: Sendable { case system }
 

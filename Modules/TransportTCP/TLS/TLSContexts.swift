@@ -19,10 +19,14 @@
   /// A connection takes the context that is current when it is made, and keeps it: certificates can
   /// be replaced without disturbing connections.
   final class TLSContexts: Sendable {
+    /// Contexts are immutable and shared by connections; a new certificate replaces the
+    /// context, not its content.
     private struct State {
       /// The protocols that a server offers to clients that ask for one, the preferred one first.
       var protocols: [String] = []
+      /// `nil` until the certificate was read once.
       var server: NIOSSLContext?
+      /// Made at the first connection, or at once when there is a file with roots.
       var client: NIOSSLContext?
     }
 
@@ -42,16 +46,22 @@
     }
 
     /// Offers protocols to clients, from the next reading of the certificate on.
+    /// The order is the server's preference. Clients that ask for no protocol get HTTP/1.1 or
+    /// the framing, by their first bytes.
     func offer(_ protocols: [String]) { state.withLock { $0.protocols = protocols } }
 
     /// Reads the server's certificate and key, also again when they are other ones.
     ///
     /// - Throws: ``TransportError/invalidOption(name:reason:)``; what was there stays.
+    /// Both files are read before anything changes. Called at the first listener and when the
+    /// operator asks for it; it blocks for the time of two reads.
     func loadCertificate() throws(TransportError) {
       guard let certificate = options.certificate, let key = options.key else {
         throw .invalidOption(
           name: "tls.certificate", reason: "a server needs one, with its key in tls.key")
       }
+      // Readability is checked apart from the content, so that the error tells a missing file
+      // from a wrong one.
       let chain = try Self.certificates(in: certificate, "tls.certificate")
       try Self.checkReadable(key, "tls.key")
       let context: NIOSSLContext
@@ -71,6 +81,10 @@
       nodes.replace(chain)
     }
 
+    /// Returns the certificates of a PEM file, in their order.
+    ///
+    /// - Parameter option: The name of the option that names the file, for the error.
+    /// - Throws: `invalidOption` for a file that cannot be read, or that holds no certificate.
     static func certificates(
       in file: String, _ option: String
     ) throws(TransportError) -> [NIOSSLCertificate] {
@@ -81,6 +95,7 @@
       return found
     }
 
+    /// - Throws: `invalidOption` that tells a missing file from one without permission.
     private static func checkReadable(_ file: String, _ option: String) throws(TransportError) {
       guard unsafe access(file, R_OK) == 0 else {
         let why = errno == ENOENT ? "there is no such file" : "it may not be read"
@@ -89,12 +104,16 @@
     }
 
     /// Secures a connection that was accepted.
+    ///
+    /// - Throws: `shutDown` when no certificate was read; a listener reads one before it accepts.
     func secure(accepted channel: any Channel) throws {
       guard let context = state.withLock({ $0.server }) else { throw TransportError.shutDown }
       try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
     }
 
     /// Checks that a connection to a host can be secured, before it is made.
+    ///
+    /// - Throws: `invalidOption` for roots that cannot be used, or for a name that TLS cannot send.
     func validate(host: String) throws(TransportError) { _ = try clientHandler(to: host) }
 
     /// Secures a connection to a host, whose name or address the certificate has to be for.
@@ -112,6 +131,8 @@
       try pipeline.addHandler(TLSGate(wanted: wanted, timeout: timeout, didFail: didFail))
     }
 
+    /// Returns the handler of TLS for one connection to a host, which checks the chain and the
+    /// name.
     private func clientHandler(to host: String) throws(TransportError) -> NIOSSLClientHandler {
       let context = try clientContext()
       let name = options.serverName ?? host
@@ -124,6 +145,8 @@
       }
     }
 
+    /// Returns the context of all outgoing connections. Roots are read once and kept; unlike
+    /// the server's certificate they are not read again.
     private func clientContext() throws(TransportError) -> NIOSSLContext {
       if let known = state.withLock({ $0.client }) { return known }
       var configuration = TLSConfiguration.makeClientConfiguration()

@@ -6,6 +6,9 @@
   /// Holds a connection back from those above until both ends have agreed on how to secure it.
   ///
   /// Without it, a link would be open before it is known whose it is.
+  /// It swallows `channelActive` and fires it once the handshake is over, then removes itself.
+  /// Used by clients and for upstream links. Servers need none: their links wait for the first
+  /// bytes anyway.
   final class TLSGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -14,6 +17,7 @@
     private let timeout: TimeAmount
     private let deadline: NIODeadline?
     private let didFail: @Sendable (any Error) -> Void
+    /// True once the certificate was accepted: from then on events pass.
     private var isOpen = false
     private var timer: Scheduled<Void>?
 
@@ -46,6 +50,8 @@
       }
       timer?.cancel()
       if let wanted {
+        // After a resumed handshake or a callback of the application the library may show no
+        // certificate; without one there is no identity, and the connection ends.
         let shown = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
         guard let shown, wanted.isNamed(by: shown) else {
           didFail(TLSFailure(description: "the certificate is for another host"))
@@ -67,6 +73,7 @@
     func channelInactive(context: ChannelHandlerContext) {
       if isOpen { return context.fireChannelInactive() }
       timer?.cancel()
+      // A peer that closes during the handshake often sends no alert.
       didFail(TLSFailure(description: "it ended before it was secure"))
     }
   }

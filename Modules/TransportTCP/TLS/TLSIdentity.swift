@@ -18,7 +18,9 @@
   /// for that address, and some roots sign such. So the certificate is examined once more: by its
   /// names for a name, by its addresses for an address. Source: RFC 6125, section 6.
   enum TLSIdentity: Equatable {
+    /// A name in lower case, without a dot at its end.
     case name([UInt8])
+    /// The 4 or 16 bytes of an address, most significant first.
     case address([UInt8])
 
     /// Reads a host as it is spelled in options.
@@ -34,6 +36,8 @@
     }
 
     /// Returns true when a certificate, which is genuine, is for this identity.
+    ///
+    /// A name is never compared with addresses, nor an address with names.
     func isNamed(by certificate: NIOSSLCertificate) -> Bool {
       let names = certificate._subjectAlternativeNames()
       // Without any, the library has compared the certificate's subject.
@@ -49,6 +53,9 @@
 
     /// Returns true when a name in a certificate, which may have a star as its first label, covers
     /// a name.
+    /// The star stands for exactly one label, and only for the whole first one: `*.example.com`
+    /// covers `a.example.com`, neither `example.com` nor `a.b.example.com`. Source: RFC 6125,
+    /// section 6.4.3.
     static func covers(_ pattern: [UInt8], _ name: [UInt8]) -> Bool {
       let pattern = canonical(pattern)
       guard pattern.starts(with: [UInt8(ascii: "*"), dot]) else { return pattern == name }

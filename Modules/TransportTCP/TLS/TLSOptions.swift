@@ -19,6 +19,9 @@ public struct TLSOptions: Decodable, Hashable, Sendable {
   /// TLS with the system's trust, and without a certificate.
   public init() {}
 
+  /// Files are not read here: whether they hold what they should is checked when they are used.
+  ///
+  /// - Throws: `invalidOption` when only one of ``certificate`` and ``key`` is set.
   func validate() throws(TransportError) {
     guard (certificate == nil) == (key == nil) else {
       throw .invalidOption(
