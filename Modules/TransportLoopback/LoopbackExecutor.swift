@@ -37,7 +37,8 @@ public final class LoopbackExecutor: SerialExecutor {
   private struct State {
     /// The entries in their order.
     var waiting: [Work] = []
-    /// True while a drain runs or is scheduled; by hand, while ``runUntilIdle()`` or a call runs.
+    /// True while a drain runs or is scheduled; by hand, while ``runUntilIdle()`` or
+    /// ``runNow(_:)`` runs.
     var isDraining = false
     /// The thread that drains now; `pthread_t` is not Sendable everywhere, its bits are.
     var thread: UInt?

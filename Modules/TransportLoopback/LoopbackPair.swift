@@ -96,8 +96,8 @@ final class LoopbackPair: Sendable {
 
   /// Ends the link from `side`: its frames still travel, the other's are dropped.
   ///
-  /// The peer's end is closed with it, and still gets what was flushed to it. The first reason
-  /// wins; later calls do nothing.
+  /// The peer's end is closed with it as `closedByPeer`, and still gets what was sent to it.
+  /// The first close wins; later ones do nothing.
   func close(_ side: Side, _ reason: LinkClosure) {
     let isFirst = ends.withLock { ends in
       guard ends[side.rawValue].closure == nil else { return false }
@@ -118,7 +118,8 @@ final class LoopbackPair: Sendable {
   }
 
   /// Breaks the link: nothing more arrives anywhere.
-  /// Ends that were closed before keep their reason; others are told `lost`. Frames in both
+  ///
+  /// An end that has closed itself keeps its reason; the others are told `lost`. Frames in both
   /// inboxes and outboxes are dropped.
   func cut() {
     ends.withLock { ends in

@@ -159,7 +159,8 @@ extension LoopbackTransport {
     return answer
   }
 
-  /// Closes all links from both ends, so that neither is told of a close by its peer.
+  /// Closes the listener and all links, in the order of their numbers. New links and listeners
+  /// are `shutDown` errors from here on.
   private func endEverything() {
     let pairs = state.withLock { state in
       state.isShutDown = true

@@ -15,8 +15,7 @@
     private let requestTimeout: TimeAmount
     /// The time that a server waits for a request.
     private let answerTimeout: TimeAmount
-    /// The source of masking keys and, through the library, of none else: the key of the
-    /// handshake is the library's.
+    /// The source of a client's masking keys. The key of the handshake is drawn by the library.
     private let randomBits: @Sendable () -> UInt64
 
     init(_ options: WebSocketOptions, randomBits: @escaping @Sendable () -> UInt64) {
@@ -69,8 +68,8 @@
 
     /// Sets up an accepted channel: answers requests for the WebSocket, and denies all others.
     ///
-    /// A request is answered with 101 when ``isWanted(_:at:)`` holds, otherwise with an error
-    /// of the library or with 404 by ``WebSocketDenialHandler``; the connection ends then.
+    /// A request is answered with 101 when ``isWanted(_:at:)`` holds, otherwise with 404 by
+    /// ``WebSocketDenialHandler``; the connection ends then.
     func answer(on channel: any Channel, ready: @escaping LinkInstallation) throws {
       let path = path
       let upgrader = ServerUpgrader {
@@ -105,8 +104,10 @@
   }
 
   /// The client's half of the library's opening handshake, with our own handlers behind it.
-  /// The library's own class installs its frame handlers itself, with limits that do not fit.
-  /// So it makes and checks the fields, and ``WebSocketTunnel`` installs the handlers.
+  ///
+  /// The library's own class also installs its frame encoder, which is slow for large frames.
+  /// So it makes and checks the fields of the handshake, and ``WebSocketTunnel`` installs the
+  /// handlers.
   private final class ClientUpgrader: NIOHTTPClientProtocolUpgrader, Sendable {
     let supportedProtocol = "websocket"
     let requiredUpgradeHeaders: [String] = []

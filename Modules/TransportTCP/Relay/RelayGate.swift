@@ -80,6 +80,8 @@
       if phase == .open { context.fireChannelWritabilityChanged() }
     }
 
+    /// Handles the end of the connection. Handlers behind the gate are told of it only if they
+    /// were told of the beginning.
     func channelInactive(context: ChannelHandlerContext) {
       timer?.cancel()
       letGo()
@@ -88,7 +90,8 @@
       if wasOpen { context.fireChannelInactive() }
     }
 
-    /// Errors before the decision concern no handler behind the gate.
+    /// Closes the connection on an error before the decision; later errors go to the handlers
+    /// behind.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
       if phase == .open { return context.fireErrorCaught(error) }
       context.close(promise: nil)

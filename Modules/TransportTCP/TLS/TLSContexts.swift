@@ -52,9 +52,9 @@
 
     /// Reads the server's certificate and key, also again when they are other ones.
     ///
+    /// Both files are read before anything changes. Called for each listener, and again by
+    /// ``TCPTransport/reloadCertificate()``; it blocks while it reads the files.
     /// - Throws: ``TransportError/invalidOption(name:reason:)``; what was there stays.
-    /// Both files are read before anything changes. Called at the first listener and when the
-    /// operator asks for it; it blocks for the time of two reads.
     func loadCertificate() throws(TransportError) {
       guard let certificate = options.certificate, let key = options.key else {
         throw .invalidOption(

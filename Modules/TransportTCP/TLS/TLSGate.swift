@@ -5,10 +5,10 @@
 
   /// Holds a connection back from those above until both ends have agreed on how to secure it.
   ///
-  /// Without it, a link would be open before it is known whose it is.
-  /// It swallows `channelActive` and fires it once the handshake is over, then removes itself.
-  /// Used by clients and for upstream links. Servers need none: their links wait for the first
-  /// bytes anyway.
+  /// Without it, a link would be open before it is known whose it is. It swallows
+  /// `channelActive` and fires it once the handshake is over, then removes itself. Clients use
+  /// it, and upstream links between nodes. Accepted connections have none: a server asks for no
+  /// certificate of its client, so there is no identity to wait for.
   final class TLSGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -50,8 +50,7 @@
       }
       timer?.cancel()
       if let wanted {
-        // After a resumed handshake or a callback of the application the library may show no
-        // certificate; without one there is no identity, and the connection ends.
+        // Without a certificate there is no identity to compare, and the connection ends.
         let shown = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
         guard let shown, wanted.isNamed(by: shown) else {
           didFail(TLSFailure(description: "the certificate is for another host"))
