@@ -24,14 +24,20 @@ public enum Gateway {
     ambient: RuntimeEnvironment = .system
   ) {
     #if TCP
+      // Loopback and others carry no foreign protocol; embedders may open the gateway without
+      // asking.
       guard let transport = transport as? TCPTransport else { return }
       precondition(
         server.lives(on: transport),
         "the endpoints open on the transport that the server was made for")
       transport.charge(server.budget)
+      // One of each for the whole gateway: limits count all its connections, and a session may
+      // be asked for over any of them.
       let channels = WebChannelTables()
       let load = GatewayLoad(server.budget)
       let polls = PollTables()
+      // Runs for each connection, on its event loop, which is the server's executor: so the
+      // server's isolation may be assumed in what follows.
       transport.serveForeignProtocols(negotiating: ["h2", "http/1.1"]) {
         channel, open, installLink in
         let setting = GatewayContext(
@@ -64,6 +70,9 @@ public enum Gateway {
     }
 
     /// Sets up a channel for HTTP/1.1, which may become a WebSocket.
+    ///
+    /// The decoder bounds the head. Bytes behind a request that becomes a WebSocket are
+    /// forwarded to the handlers that take its place.
     static func installHTTP1(_ setting: GatewayContext, in channel: any Channel) throws {
       var limits = NIOHTTPDecoderLimitConfiguration()
       limits.maxHeaderFieldSize = setting.options.limits.headBytes

@@ -19,6 +19,9 @@ public enum GatewayPlugin: EndpointPlugin {
 
   public static let kind = "gateway"
 
+  /// Opens the endpoints on the transport of `resources`.
+  ///
+  /// - Throws: `PluginError` for a limit of connections below 1; nothing is opened then.
   public static func open(
     _ options: Options, to server: TernServer, with resources: EndpointResources
   ) async throws(PluginError) {

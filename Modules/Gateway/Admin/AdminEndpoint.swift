@@ -5,6 +5,10 @@
   import TernServer
 
   /// Serves an operator's request over HTTP: checks the right, then answers.
+  ///
+  /// A value for one request, on the event loop of its connection. The order is: understand,
+  /// decide the right, ask the server for it, perform. Answers are private: no page of another
+  /// origin reads them.
   struct AdminEndpoint {
     private let handler: HTTPHandler
     private let context: ChannelHandlerContext
@@ -17,6 +21,9 @@
     private var setting: GatewayContext { handler.setting }
 
     /// Answers a request, if its client has the right.
+    ///
+    /// A request for figures needs no token on the admin listener under one of its own names.
+    /// All others need an administrator: by a token, or on a development server by being local.
     func serve(_ request: HTTPRequest) {
       guard request.method != "OPTIONS" else {
         // Pages of other origins are allowed nothing here.
@@ -39,6 +46,8 @@
         case .figures, .administrator:
           let credential = try Credential.shown(by: request, target, isLocal: caller.isLocal)
           let isOwner = setting.options.isDevelopment && caller.isLocal
+          // A credential that is shown counts; the word `owner` stands for it on a development
+          // server alone.
           requester.credential =
             credential ?? (isOwner ? Credential(.service, token: "owner", isLocal: true) : nil)
           if isOwner { return perform(asked, for: requester, caller) }
@@ -57,12 +66,14 @@
     }
 
     /// Performs a request for an administrator.
+    /// Asks the server if the credential is an administrator's; only then is the request performed.
     private func check(
       _ asked: AdminRequest, for requester: DirectRequest, _ caller: Caller
     ) {
       let handler = NIOLoopBound(handler, eventLoop: context.eventLoop)
       let place = context.loopBound
       setting.ask(requester) { reply in
+        // The connection may have ended while the server decided.
         guard handler.value.isAnswering else { return }
         let endpoint = AdminEndpoint(handler.value, place.value)
         if case .refused(let refusal) = reply {
@@ -72,6 +83,10 @@
       }
     }
 
+    /// Performs a request whose right was checked. Deleting a database of documents takes two
+    /// steps: its documents, then its rules.
+    ///
+    /// - Parameter tellsDetails: True to tell in full why the server is not ready.
     private func perform(
       _ asked: AdminRequest, for requester: DirectRequest, _ caller: Caller,
       tellsDetails: Bool = false
@@ -82,6 +97,8 @@
       conclude(asked, for: requester, tellsDetails: tellsDetails)
     }
 
+    /// Answers a request on a task of its own: the server's figures are gathered by
+    /// asynchronous calls.
     private func conclude(
       _ asked: AdminRequest, for requester: DirectRequest, tellsDetails: Bool = false
     ) {
@@ -94,6 +111,8 @@
         let response = await admin.response(
           to: asked, for: requester, limits: limits, tellsDetails: tellsDetails)
         loop.execute {
+          // The answer of a request whose connection went on to the next one must not be given
+          // to that.
           guard handler.value.isAnswering, handler.value.requestNumber == number else { return }
           AdminEndpoint(handler.value, place.value).answer(response)
         }
@@ -106,6 +125,7 @@
       _ database: String, for requester: DirectRequest, _ caller: Caller,
       then proceed: @escaping () -> Void
     ) {
+      // The listener has no links to the server's documents.
       guard !setting.admin.isListener else {
         return answer(RESTError(404, "Databases are deleted on the server's own port.").response)
       }
@@ -124,6 +144,7 @@
       eraser.start()
     }
 
+    /// Sends an answer that neither caches nor other pages may have.
     private func answer(_ response: HTTPResponse) {
       var response = response
       response.isPrivate = true

@@ -31,6 +31,7 @@ public struct AdminListener: Sendable {
     ) async throws(TransportError) -> AdminListener {
       let transport = try TCPTransport(TCPOptions(host: host, port: port))
       var options = GatewayOptions()
+      // Few clients belong here, and a flood must not take the descriptors of the server's port.
       options.limits.connections = 100
       let load = GatewayLoad(server.budget)
       let tables = PollTables()
@@ -39,6 +40,8 @@ public struct AdminListener: Sendable {
         let loop = channel.eventLoop
         var setting = GatewayContext(
           options: limits,
+          // Another thread than the server's: the question is put to its executor, the answer
+          // comes back.
           ask: { request, answer in
             Task { await server.ask(request) { reply in loop.execute { answer(reply) } } }
           },
@@ -47,6 +50,7 @@ public struct AdminListener: Sendable {
         setting.admin = AdminServices(of: server, load, listeningAs: [host] + names)
         try Gateway.installHTTP1(setting, in: channel)
       }
+      // Links of our own framing are closed as soon as they open: only HTTP is served here.
       let listener: any TransportListener
       do throws(TransportError) { listener = try await transport.listen { ClosedLink($0) } } catch {
         await transport.shutdown()

@@ -4,11 +4,18 @@ enum AdminRequest: Equatable, Sendable {
   case health
   /// Is it ready for clients?
   case readiness
+  /// `GET /-/metrics`: the figures in the text form of Prometheus.
   case metrics
+  /// `GET /-/status`: the figures in JSON, with at most so many connections.
   case status(connections: Int)
+  /// `GET /-/connections`: at most so many connections.
   case connections(Int)
+  /// `DELETE /-/connections/ID`.
   case closeConnection(String)
+  /// `GET /-/databases`; sizes are left out with `sizes=false`, because measuring them takes a
+  /// read of the store.
   case databases(sizes: Bool)
+  /// `DELETE /-/databases/NAME`; `isDocuments` for the parameter `model=documents`.
   case deleteDatabase(String, isDocuments: Bool)
 
   static let prefix = "/-/"
@@ -16,6 +23,8 @@ enum AdminRequest: Equatable, Sendable {
   /// Returns true for paths that are the operator's; those that end in `.json` are data.
   ///
   /// The console, rules and backups have endpoints of their own.
+  /// A path below `/-/` that ends in `.json` or `/.upload` is that of data: `-` is a valid key
+  /// of a tree.
   static func serves(_ path: String) -> Bool {
     path.hasPrefix(prefix) && !path.hasSuffix(RESTRequest.suffix)
       && !path.hasSuffix(RESTUpload.suffix) && !ConsolePage.serves(path)
@@ -28,6 +37,9 @@ enum AdminRequest: Equatable, Sendable {
   }
 
   /// Understands a request.
+  ///
+  /// - Throws: 404 for a path that is not served, 405 with the allowed methods for another
+  ///   method, 400 for a parameter.
   init(_ method: String, _ target: RequestTarget) throws(RESTError) {
     guard Self.serves(target.path) else {
       throw RESTError(404, "Only paths below /-/ are served here.")
@@ -65,6 +77,7 @@ enum AdminRequest: Equatable, Sendable {
   /// The most connections that are told.
   private static let mostConnections = 1_000
 
+  /// Reads the parameter `connections`: 0...1,000, 100 if it is left out.
   private static func count(_ target: RequestTarget) throws(RESTError) -> Int {
     guard let text = target["connections"] else { return 100 }
     guard let count = Int(text), (0...mostConnections).contains(count) else {
@@ -79,6 +92,7 @@ enum AdminRequest: Equatable, Sendable {
     case everyone
     /// Figures, which every client of the admin listener may read.
     case figures
+    /// An administrator's token, everywhere.
     case administrator
   }
 

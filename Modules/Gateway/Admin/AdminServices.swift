@@ -6,6 +6,7 @@
   struct AdminServices: Sendable {
     /// The server; `nil` in tests of the protocols alone.
     private let server: TernServer?
+    /// The load of the endpoints, for their figures; `nil` without a server.
     private let load: GatewayLoad?
     /// The names of a listener of its own, where nothing else is served; `nil` elsewhere.
     private let names: [HostName]?
@@ -67,8 +68,11 @@
         let readiness = await operations.readiness
         if readiness.reasons.isEmpty { return .text("ready\n") }
         let told = tellsDetails ? readiness.details : readiness.reasons
+        // Reasons in full may name files and addresses, so only the operator's own listener
+        // tells them.
         return .text(told.map { $0 + "\n" }.joined(), status: 503)
       case .metrics:
+        // The endpoints' figures are not known to the server, which has no module above it.
         var text = await operations.metricsText()
         load?.figures.add(to: &text, limits: limits)
         return .text(text.bytes, type: "text/plain; version=0.0.4; charset=utf-8")
@@ -88,6 +92,7 @@
       }
     }
 
+    /// Lists the databases of the store; 500 when it cannot be read.
     private func databases(of operations: ServerOperations, sizes: Bool) async -> HTTPResponse {
       do {
         let databases = try await operations.storedDatabases(sizes: sizes)
@@ -97,6 +102,7 @@
       }
     }
 
+    /// Returns the answer to a request whose success has nothing to tell.
     private func response(to answer: DirectAnswer) -> HTTPResponse {
       switch answer {
       case .refused(let refusal): RESTError(refusal).response

@@ -17,6 +17,11 @@ struct BackupRequest: Sendable {
 
   /// Understands a request: `GET` for a whole backup; `POST`, with the index of another one, for an
   /// increment.
+  ///
+  /// The requester must be an administrator, which the server judges. On a development server a
+  /// local request without a credential counts as its owner's.
+  /// - Throws: 400 for a body that is no index, 403 for a page of another origin, 405 for
+  ///   another method.
   init(
     _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ options: GatewayOptions
   ) throws(RESTError) {
@@ -77,6 +82,10 @@ struct BackupRequest: Sendable {
       }
     }
 
+    /// Begins the answer and the pump that feeds it.
+    ///
+    /// The answer has no length; a backup that breaks off lacks the last chunk, and
+    /// `Tern-Version` names the commit that it shows.
     private func send(_ handler: HTTPHandler, _ context: ChannelHandlerContext) {
       let taker = ExportPump.Taker(
         send: { bytes, sent in

@@ -19,6 +19,7 @@ enum MessageCoding: String, CaseIterable, Sendable {
   static let accepted = (allCases.map(\.rawValue) + ["identity"]).joined(separator: ", ")
 
   /// The least bytes of a message that compression makes smaller.
+  /// Below it the heads of the format and the work outweigh the gain.
   static let worthBytes = 1_024
 
   /// The most bytes that are reserved before it is known how many come out.
@@ -36,7 +37,11 @@ enum MessageCoding: String, CaseIterable, Sendable {
   ///
   /// - Parameter limit: The most bytes that may come out. No more than twice as many are written,
   ///   whatever the input is.
+  /// - Throws: ``Failure/invalid`` for bytes that do not decompress or have others behind them,
+  ///   ``Failure/tooLarge(limit:)`` for more output than the limit.
   func decompress(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
+    // The output size is unknown, so the buffer grows by four and starts over. A small input
+    // that would expand enormously (a zip bomb) stops at the limit.
     var capacity = min(limit, max(bytes.count * 4, Self.firstBytes))
     while true {
       var count = 0

@@ -12,6 +12,8 @@ struct GRPCMessageReader {
     case invalidCompression
     /// The flag is neither 0 nor 1.
     case invalidFlag(UInt8)
+    /// The announced or the decompressed length is above the limit. A length is checked before
+    /// any byte of the message is kept.
     case tooLarge(byteCount: Int, limit: Int)
   }
 
@@ -21,10 +23,13 @@ struct GRPCMessageReader {
   private let limit: Int
   /// Decompresses a message to at most so many bytes; `nil` when none may be compressed.
   private let decompress: ((_ message: [UInt8], _ limit: Int) throws(Failure) -> [UInt8])?
+  /// The flag of the message that is being read.
   private var isCompressed = false
+  /// The bytes so far of the next message's head; fewer than ``headBytes``.
   private var head: [UInt8] = []
   /// The message that is being read; `nil` before its head is complete.
   private var body: [UInt8]?
+  /// The announced length of ``body``.
   private var bodyCount = 0
 
   /// - Parameters:
@@ -43,6 +48,12 @@ struct GRPCMessageReader {
 
   /// Hands on each message that is complete with these bytes, in order; also those before a
   /// failure.
+  ///
+  /// - Parameters:
+  ///   - bytes: The next bytes of the stream, in pieces of any size.
+  ///   - receive: Called with each whole message, decompressed.
+  /// - Throws: The breach; the stream has no meaning behind it, and the reader must not be used
+  ///   again.
   mutating func read(
     _ bytes: ArraySlice<UInt8>, _ receive: ([UInt8]) -> Void
   ) throws(Failure) {
@@ -68,6 +79,7 @@ struct GRPCMessageReader {
     }
   }
 
+  /// Reads the head of a message. The flag is judged before the length, so an unknown flag wins.
   private mutating func begin() throws(Failure) {
     let count = head.dropFirst().reduce(0) { $0 << 8 | Int($1) }
     let flag = head[0]

@@ -20,6 +20,8 @@ enum GRPCStatusText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Returns true for bytes that stand for themselves: printable ASCII, the space among it,
+  /// without the percent sign.
   private static func isPlain(_ byte: UInt8) -> Bool {
     0x20...0x7E ~= byte && byte != UInt8(ascii: "%")
   }
@@ -29,8 +31,12 @@ enum GRPCStatusText {
 enum GRPCTimeout {
   /// Returns the time in nanoseconds; `nil` for text of another form. Times beyond 292 years are
   /// cut.
+  /// The units are `n`, `u`, `m`, `S`, `M` and `H`: nanoseconds to hours.
+  ///
+  /// - Parameter text: The value of the field, without spaces.
   static func nanoseconds(_ text: String) -> Int64? {
     let bytes = Array(text.utf8)
+    // Eight digits at the most, so the count itself never overflows.
     guard 2...9 ~= bytes.count, let unit = bytes.last.flatMap(unit) else { return nil }
     var count: Int64 = 0
     for byte in bytes.dropLast() {
@@ -41,6 +47,7 @@ enum GRPCTimeout {
     return overflows ? .max : result
   }
 
+  /// Returns the nanoseconds of a unit; the case of the letter counts.
   private static func unit(_ byte: UInt8) -> Int64? {
     switch byte {
     case UInt8(ascii: "n"): 1

@@ -25,10 +25,14 @@ struct EventStream: Sendable {
     case abort
   }
 
+  /// `asking` until the server has accepted the listen; `exporting` while large first data are
+  /// sent piece by piece; `open` while events pass; `over` at the end, from which nothing leads
+  /// back.
   private enum Stage { case asking, exporting, open, over }
 
   let path: TreePath
   let form: TreeNode.JSONForm
+  /// The filter of the parameters; events come filtered by the server.
   private let query: TreeQuery
   private let credential: Credential?
   private var stage = Stage.asking
@@ -36,6 +40,7 @@ struct EventStream: Sendable {
   private var first = TreeNode.empty
   /// Events that have to wait until the data at the beginning are said.
   private var held: [[UInt8]] = []
+  /// The bytes of ``held``, each event counted with ``eventBytes`` on top.
   private var heldBytes = 0
   /// The most bytes of them; one event more is held whatever its size.
   private let heldLimitBytes: Int
@@ -47,7 +52,9 @@ struct EventStream: Sendable {
   /// The overhead of an event until it is sent, beside its own bytes.
   static let eventBytes = 1_024
 
+  /// The number of the request that shows the credential.
   private static let authentication: UInt64 = 1
+  /// The number of the request that listens. Its success ends the asking.
   private static let listen: UInt64 = 2
 
   /// Understands a request for a stream of what is at a path.
@@ -90,6 +97,7 @@ struct EventStream: Sendable {
         isUnauthenticated: credential.override == .null)
       requests.append(.request(Self.authentication, .auth(shown)))
     }
+    // A filtered listen needs a tag in the dialect; there is only one here.
     let tag: Int64? = query.loadsAllData ? nil : 1
     let listen = TreeListen(
       path: path, query: query.normalized, tag: tag, leavesLargeData: readsHere)
@@ -102,6 +110,7 @@ struct EventStream: Sendable {
 
   /// Takes what the server sent.
   mutating func take(_ frame: [UInt8]) -> [Output] {
+    // Frames come from this process's own server; one that cannot be read is of a newer kind.
     guard stage != .over, let message = try? TreeServerMessage.decode(frame) else { return [] }
     switch message {
     case .response(let number, let response): return take(response, to: number)
@@ -123,6 +132,11 @@ struct EventStream: Sendable {
   }
 
   /// The server ends the session.
+  ///
+  /// - Parameter reason: The sentence of the answer when no stream has begun; an open stream
+  ///   ends without one.
+  /// - Returns: What to do with the connection: an answer of 503, an abrupt end in the middle
+  ///   of the first data, or the regular end of an open stream.
   mutating func close(because reason: String) -> [Output] {
     defer { stage = .over }
     switch stage {
@@ -135,18 +149,26 @@ struct EventStream: Sendable {
     }
   }
 
+  /// Redirects a client that waits for its stream. An open stream just ends; its client asks
+  /// again and is redirected then.
   private mutating func sendAway(_ farewell: ServiceNotice) -> [Output] {
     guard stage == .asking else { return close(because: "") }
     stage = .over
     return [.refuse(.sentAway(farewell))]
   }
 
+  /// Ends an open stream behind a last event. A stream without its first data cannot have one.
   private mutating func end(saying text: String) -> [Output] {
     guard stage == .open else { return close(because: "The credential does not count any more.") }
     stage = .over
     return [.send(Array(text.utf8)), .finish]
   }
 
+  /// Takes the server's answer to one of the two requests.
+  ///
+  /// Success of the listen begins the stream: with the data that were pushed before, or with an
+  /// export when the server says that they are too large. A failure of either request is the
+  /// answer: 401 for a denial or a bad credential, 429 for too many requests, 400 otherwise.
   private mutating func take(_ response: TreeResponse, to number: UInt64) -> [Output] {
     if response.status == .ok {
       guard number == Self.listen, stage == .asking else { return [] }
@@ -173,16 +195,19 @@ struct EventStream: Sendable {
     return [.refuse(RESTError(status, response.detail))]
   }
 
+  /// Takes new data at a path at or below the listened one; others are not this stream's.
   private mutating func put(_ push: TreePush<TreeNode>) -> [Output] {
     guard let place = push.path.relative(to: path) else { return [] }
     if stage == .asking {
       first.setNode(push.content, at: place)
       return []
     }
+    // Priorities are part of the export form alone.
     if form == .value, place.namesPriority { return [] }
     return tell(Self.event("put", at: place, push.content.jsonBytes(form)), push.version)
   }
 
+  /// Takes several changes that were made together; they become one event `patch`.
   private mutating func merge(_ push: TreePush<TreeMerge>) -> [Output] {
     guard let place = push.path.relative(to: path) else { return [] }
     if stage == .asking {
@@ -214,6 +239,8 @@ struct EventStream: Sendable {
     return []
   }
 
+  /// Returns the bytes of an event: its name, then one line of JSON with path and data, then an
+  /// empty line.
   private static func event(_ name: String, at path: TreePath, _ data: [UInt8]) -> [UInt8] {
     var writer = JSONWriter(capacity: data.count + 64)
     writer.beginObject()

@@ -4,6 +4,10 @@
   import TernServer
 
   /// Carries what the server tells of a large node to a connection, no faster than that takes it.
+  ///
+  /// An export reads ahead by 256 KiB at the most. The pump reports bytes as taken once the
+  /// socket has them, which lets the export read on. So a slow client slows its own export and
+  /// holds no more memory. On one event loop; events of the export's thread are brought there.
   final class ExportPump {
     /// The consumer of the output; on the event loop.
     struct Taker {
@@ -17,7 +21,10 @@
 
     private let taker: Taker
     private let loop: any EventLoop
+    /// `nil` before the start and after the end. Letting go of it does not end it; ``cancel()``
+    /// does.
     private var export: TreeExport?
+    /// True once the taker was told of the end, or is gone: later events are dropped.
     private var isOver = false
 
     init(_ taker: Taker, on loop: any EventLoop) {
@@ -62,6 +69,8 @@
       case .piece(let bytes):
         let sent = loop.makePromise(of: Void.self)
         if let export {
+          // Only success counts: after a failed write the connection is gone, and ``cancel()``
+          // follows.
           sent.futureResult.whenSuccess { export.take(bytes.count) }
         }
         taker.send(bytes, sent)

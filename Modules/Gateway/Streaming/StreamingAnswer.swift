@@ -4,13 +4,21 @@
   import TernTreeWire
 
   /// The long answer to a request for events: a session with the server, and what it says.
+  ///
+  /// ``EventStream`` decides; this class performs, on the event loop of the connection. It
+  /// belongs to ``HTTPHandler/streaming`` from its creation to the end of the connection or of
+  /// the stream.
   final class StreamingAnswer {
     private var stream: EventStream
+    /// `nil` once the stream is over; nothing is received after that.
     private var session: GatewaySession?
     private let handler: HTTPHandler
     private let context: ChannelHandlerContext
+    /// Runs from the head of the answer on.
     private var keepAlive: RepeatedTask?
+    /// The source of large first data while they are sent.
     private var pump: ExportPump?
+    /// The database that is listened to, for the export.
     private let namespace: String
     /// The output that the client has not taken yet, counted as ``GatewayLimits/streamBytes`` says.
     private var unsentBytes = 0
@@ -31,6 +39,7 @@
         opening, peer: caller.peer, protocolName: "events", on: context.eventLoop,
         open: setting.open
       ) { [weak self] in self?.carryOut($0) }
+      // Behind the creation, which has sent the introduction: credential and listen follow it.
       session?.receive(stream.requests)
     }
 
@@ -44,6 +53,7 @@
       session = nil
     }
 
+    /// Performs what the server asks of the connection.
     private func carryOut(_ order: LinkOrder) {
       switch order {
       case .send(let frames, let bytes): send(frames.flatMap(\.frames), bytes)
@@ -61,6 +71,11 @@
       }
     }
 
+    /// Turns frames of the server into events and sends them together.
+    ///
+    /// A client with more than ``GatewayLimits/streamBytes`` unread is cut off before more is
+    /// added. The server's count of the link is settled when the bytes have left, so that its
+    /// back-pressure sees them.
     private func send(_ frames: [[UInt8]], _ bytes: Int) {
       guard unsentBytes <= handler.limits.streamBytes else {
         end(.lost("what is sent is read too slowly"))
@@ -87,6 +102,7 @@
       handler.flushStream(sent, context)
     }
 
+    /// Gives the events of a batch to the handler as one part of the body.
     private func handOn() {
       if !outbox.isEmpty { handler.stream(exchange(&outbox, with: []), context) }
     }
@@ -118,6 +134,7 @@
       return true
     }
 
+    /// Sends the head of the answer; events may follow.
     private func begin() {
       let head = HTTPResponse(
         status: 200,
@@ -142,6 +159,7 @@
       let pump = ExportPump(taker, on: context.eventLoop)
       let version = pump.start(
         stream.path, stream.form, of: namespace, handler.setting, at: handler.address)
+      // The answer has not begun, so the refusal can be an ordinary one.
       guard let version else {
         end()
         handler.answer(HTTPHandler.tooManyExports.response, context)
@@ -150,15 +168,19 @@
       self.pump = pump
       stream.exports(at: version)
       begin()
+      // The first event's text is opened here and closed by the tail: its data are the pieces
+      // of the export.
       handler.stream(EventStream.exportHead, context)
       return true
     }
 
+    /// Ends the first event, and sends those that waited for it.
     private func endExport() {
       pump = nil
       if perform(stream.exportEnded()) { flush(nil) }
     }
 
+    /// Sends a sign of life at each interval, until the end.
     private func startKeepAlive() {
       let period = TimeAmount.seconds(Int64(handler.limits.keepAliveSeconds))
       let answer = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -167,6 +189,8 @@
       }
     }
 
+    /// During an export no event may come in between; the write alone still shows if the client
+    /// takes output.
     private func sayAlive() {
       if !stream.isExporting { handler.stream(EventStream.keepAlive, context) }
       let sent = context.eventLoop.makePromise(of: Void.self)

@@ -1,10 +1,13 @@
 /// Frames that the server sends: whole, and never masked. Source: RFC 6455, section 5.2.
 enum WebSocketFrame {
+  /// The opcode of text.
   static let text: UInt8 = 0x1
   static let close: UInt8 = 0x8
   static let pong: UInt8 = 0xA
 
   /// Returns the header of a payload of `count` bytes.
+  ///
+  /// The length takes the shortest of three forms: 7 bits, 16 or 64, most significant byte first.
   static func header(_ opcode: UInt8, count: Int) -> [UInt8] {
     let first = 0x80 | opcode
     switch count {
@@ -17,6 +20,10 @@ enum WebSocketFrame {
   }
 
   /// A goodbye with its reason, which is cut to what a control frame holds.
+  ///
+  /// - Parameters:
+  ///   - code: The status, as in RFC 6455, section 7.4.1.
+  ///   - reason: Any text; at most 123 bytes are sent, and no character is cut.
   static func goodbye(_ code: UInt16, _ reason: String) -> [UInt8] {
     var text = reason
     while text.utf8.count > 123 { text.removeLast() }
@@ -38,12 +45,15 @@ enum WebSocketFrame {
     private(set) var buffers: [ByteBuffer] = []
 
     /// Puts messages into frames.
+    /// A message beyond one part travels as several frames; see ``MessageParts``. Small
+    /// messages share a buffer, so that many of them are few writes.
     init(_ messages: [[UInt8]]) {
       var missing = messages.reduce(0) { $0 + Self.wireBytes($1.count) }
       for message in messages {
         for part in MessageParts.cut(message) {
           if buffers.last.map({ $0.readableBytes >= Self.bufferBytes }) ?? true {
             var next = ByteBuffer()
+            // The last part may go beyond the size of a buffer; its bytes are reserved with it.
             next.reserveCapacity(min(missing, Self.bufferBytes + MessageParts.partBytes + 16))
             buffers.append(next)
           }
@@ -100,6 +110,7 @@ enum MessageParts {
     var start = 0
     while start < message.count {
       var end = min(start + partBytes, message.count)
+      // A byte `10xxxxxx` continues a character: the cut moves before it.
       while end < message.count, message[end] & 0xC0 == 0x80 { end -= 1 }
       parts.append(message[start..<end])
       start = end
@@ -110,8 +121,11 @@ enum MessageParts {
 
 /// Joins the parts of messages again.
 struct MessageJoiner {
+  /// The most bytes of a joined message.
   private let limitBytes: Int
+  /// The most parts of one message.
   private let limitParts: Int
+  /// The parts of the present message that have not come; 0 between messages.
   private var missing = 0
   private var joined: [UInt8] = []
 
@@ -124,6 +138,8 @@ struct MessageJoiner {
   var heldBytes: Int { joined.count }
 
   /// Takes the next text; answers the message it completes.
+  ///
+  /// - Throws: `tooLarge` or `protocolError`, which end the connection.
   mutating func take(_ text: [UInt8]) throws(WebSocketFailure) -> [UInt8]? {
     if missing > 0 {
       if joined.count + text.count > limitBytes { throw .tooLarge(limitBytes: limitBytes) }
@@ -138,6 +154,7 @@ struct MessageJoiner {
   }
 
   /// A short text of digits announces parts; `0` is the sign of life and stands for itself.
+  /// More than six digits are an ordinary text: no count may be that large.
   private static func count(_ text: [UInt8]) -> Int? {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     guard (1...6).contains(text.count), text.allSatisfy({ digits.contains($0) }) else { return nil }

@@ -4,6 +4,10 @@
   import TernTreeWire
 
   /// The channel handler of one WebSocket: a session whose frames are its messages.
+  ///
+  /// Messages are those of the tree's dialect, in JSON. The handler lives on its event loop. It
+  /// either opens a session of its own or takes over one from long polling; see
+  /// ``TransportSwitch``.
   final class WebSocketHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -13,13 +17,18 @@
     private let peer: String
     /// The client's address, without its port.
     private let address: String
+    /// Cuts bytes into frames; ``joiner`` joins texts to messages.
     private var reader: WebSocketReader
     private var joiner: MessageJoiner
+    /// `nil` while the handler takes a session over, and after the end.
     private var session: GatewaySession?
     /// The carrier of the session that is to go on here.
     private var old: PollEndpoint?
+    /// `nil` once the channel is inactive; what comes from the session later goes nowhere.
     private var place: ChannelHandlerContext?
+    /// Whole messages of the present read, which are handed on together.
     private var frames: [[UInt8]] = []
+    /// True once a goodbye was sent: nothing more is read, written or answered.
     private var isEnding = false
     /// True while pongs wait for the client to read them.
     private var isPongUnderway = false
@@ -27,6 +36,7 @@
     private var unflushedPongs = 0
     /// The payload of the newest ping that came meanwhile.
     private var unansweredPing: [UInt8]?
+    /// Closes the channel when the client does not answer the goodbye.
     private var timer: Scheduled<Void>?
     /// Bytes of messages that are not whole, as they are counted over all connections.
     private var heldBytes = 0
@@ -68,6 +78,7 @@
       if isEnding { return }
       do throws(WebSocketFailure) {
         let bytes = unwrapInboundIn(data)
+        // Events before a breach count: they are taken first, then the breach is thrown.
         let outcome = Result { () throws(WebSocketFailure) in
           try reader.consume(bytes.readableBytesUInt8Span)
         }
@@ -81,6 +92,7 @@
       }
     }
 
+    /// Hands on the messages of a read, and flushes its pongs.
     func channelReadComplete(context: ChannelHandlerContext) {
       deliver()
       flushPongs(context)
@@ -122,11 +134,14 @@
       context.fireChannelInactive()
     }
 
+    /// Hands messages to the session, or to the one that is being taken over.
     private func deliver() {
       let frames = exchange(&frames, with: [])
       if let old { old.takeFromSocket(frames) } else { session?.receive(frames) }
     }
 
+    /// Ends the session; one that is being taken over stays with its earlier carrier if it has
+    /// not moved.
     private func endSession(_ reason: LinkClosure) {
       session?.end(reason)
       exchange(&old, with: nil)?.withdraw(reason)
@@ -136,6 +151,7 @@
   // MARK: - What was said, and what is to be said
 
   extension WebSocketHandler {
+    /// Takes one event of the reader.
     private func take(
       _ event: WebSocketReader.Event, _ context: ChannelHandlerContext
     ) throws(WebSocketFailure) {
@@ -170,6 +186,7 @@
       context.write(wrapOutboundOut(ByteBuffer(bytes: head + payload)), promise: nil)
     }
 
+    /// Flushes the pongs of a read behind one promise, which tells that the client has read them.
     private func flushPongs(_ context: ChannelHandlerContext) {
       if unflushedPongs == 0 || isEnding { return }
       unflushedPongs = 0
@@ -180,6 +197,7 @@
       context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
     }
 
+    /// Answers the newest ping of those that came meanwhile.
     private func pongDidLeave() {
       isPongUnderway = false
       guard let payload = exchange(&unansweredPing, with: nil), !isEnding, let place else { return }
@@ -187,6 +205,7 @@
       flushPongs(place)
     }
 
+    /// Performs what the server asks of the connection.
     private func carryOut(_ order: LinkOrder, _ context: ChannelHandlerContext) {
       switch order {
       case .send(let frames, let bytes): send(frames, bytes, context)
@@ -200,6 +219,9 @@
       }
     }
 
+    /// Writes batches of frames, and reports their bytes to the link when all have left.
+    ///
+    /// - Parameter bytes: The bytes as the link counts them, without the heads of frames.
     private func send(_ batches: [GatewayFrames], _ bytes: Int, _ context: ChannelHandlerContext) {
       if isEnding { return }
       for batch in batches {

@@ -7,6 +7,7 @@ struct WebSocketHandshake: Equatable, Sendable {
   static let path = "/.ws"
 
   /// The proof of the handshake for the client.
+  /// The value of `Sec-WebSocket-Accept`.
   let accept: String
   /// The session over long polling that is to go on over this connection.
   let takenOver: String?
@@ -14,6 +15,9 @@ struct WebSocketHandshake: Equatable, Sendable {
   let opening: TreeOpening
 
   /// Checks a request for `/.ws`.
+  ///
+  /// - Throws: 400 for a version of the dialect other than 5 (`v`), and the errors of
+  ///   ``accept(_:)``.
   init(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
     accept = try Self.accept(request)
     guard target["v"] == "5" else {
@@ -27,6 +31,7 @@ struct WebSocketHandshake: Equatable, Sendable {
   /// Checks the fields that every request for a WebSocket has.
   ///
   /// - Returns: The proof that the answer shows. Source: RFC 6455, section 4.2.2.
+  /// - Throws: 400 for a request that is no upgrade or has no valid key, 426 for another version.
   static func accept(_ request: HTTPRequest) throws(RESTError) -> String {
     let headers = request.headers
     guard request.method == "GET", headers.list("upgrade").contains(where: Self.isWebSocket),
@@ -55,6 +60,7 @@ struct WebSocketHandshake: Equatable, Sendable {
   private static func isWebSocket(_ word: Substring) -> Bool { word.lowercased() == "websocket" }
 
   /// Sixteen bytes in base64.
+  /// 22 characters of the alphabet and two of padding.
   private static func isKey(_ key: String) -> Bool {
     key.utf8.count == 24 && key.hasSuffix("==")
       && key.utf8.dropLast(2).allSatisfy { byte in
@@ -67,6 +73,7 @@ struct WebSocketHandshake: Equatable, Sendable {
       }
   }
 
+  /// Returns the SHA-1 of the key and the protocol's constant, in base64.
   private static func accept(_ key: String) -> String {
     var digest = SHA1()
     digest.update(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")

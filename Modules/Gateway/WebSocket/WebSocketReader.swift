@@ -13,10 +13,16 @@ struct WebSocketReader {
     case close(UInt16?)
   }
 
+  /// The part of a frame that the next byte belongs to.
   private enum Stage {
+    /// The first byte of a frame: FIN, reserved bits, opcode.
     case start
+    /// The second byte, or one of the extended length. `second` is the second byte, 0 before
+    /// it: a masked frame never has 0 there.
     case length(Head, second: UInt8)
+    /// One of the 4 bytes of the key.
     case mask(Head, length: Int, key: [UInt8])
+    /// A byte of the payload; `position` counts those that were read, for the key.
     case payload(Head, rest: Int, key: [UInt8], position: Int)
   }
 
@@ -30,9 +36,13 @@ struct WebSocketReader {
 
   private let limitBytes: Int
   private var stage = Stage.start
+  /// The payload of a control frame, at most 125 bytes; such frames may stand between fragments.
   private var control: [UInt8] = []
+  /// The payload so far of a message, over all its fragments, unmasked.
   private var message: [UInt8] = []
+  /// True between the first frame of a message and its final one.
   private var isInMessage = false
+  /// Checks the message as it comes, so that a breach ends the connection at once.
   private var text = UTF8Checker()
   private var events: [Event] = []
 
@@ -52,6 +62,7 @@ struct WebSocketReader {
   /// Reads the next bytes of the connection.
   ///
   /// - Throws: Why the connection must end; what was whole before can still be taken.
+  /// - Complexity: O(*n*) in the bytes.
   mutating func consume(_ bytes: Span<UInt8>) throws(WebSocketFailure) {
     var index = 0
     while index < bytes.count {
@@ -75,6 +86,7 @@ struct WebSocketReader {
     }
   }
 
+  /// Checks the first byte of a frame, with the state of the message.
   private func head(_ byte: UInt8) throws(WebSocketFailure) -> Head {
     if byte & 0x70 != 0 { throw .protocolError("a reserved bit is set") }
     let head = Head(isFinal: byte & 0x80 != 0, opcode: byte & 0x0F)
@@ -90,6 +102,10 @@ struct WebSocketReader {
     return head
   }
 
+  /// Reads the second byte and the extended length behind it.
+  ///
+  /// - Throws: For a frame without a mask, a long control frame, or a length that is not in its
+  ///   shortest form.
   private mutating func readLength(
     _ byte: UInt8, _ head: Head, _ second: UInt8
   ) throws(WebSocketFailure) {
@@ -117,6 +133,8 @@ struct WebSocketReader {
     try begin(head, length)
   }
 
+  /// Begins a frame whose length is known. The limit holds for all fragments of a message
+  /// together, and is checked before a byte is kept.
   private mutating func begin(_ head: Head, _ length: UInt64) throws(WebSocketFailure) {
     let held = head.isControl ? 0 : UInt64(message.count)
     if length > UInt64(limitBytes) || held + length > UInt64(limitBytes) {
@@ -153,6 +171,8 @@ struct WebSocketReader {
     }
   }
 
+  /// Ends a frame whose payload is complete. Called after each step, because an empty payload
+  /// has no byte to end it.
   private mutating func finishIfWhole() throws(WebSocketFailure) {
     guard case .payload(let head, 0, _, _) = stage else { return }
     stage = .start
@@ -163,6 +183,7 @@ struct WebSocketReader {
     events.append(.text(exchange(&message, with: [])))
   }
 
+  /// Makes an event of a close or a ping; a pong means nothing here.
   private mutating func finishControl(_ opcode: UInt8) throws(WebSocketFailure) {
     let payload = exchange(&control, with: [])
     switch opcode {
@@ -175,9 +196,13 @@ struct WebSocketReader {
 
 /// The reason a WebSocket connection is ended from this side.
 enum WebSocketFailure: Error, Equatable {
+  /// Bytes that break the framing.
   case protocolError(String)
+  /// A binary message.
   case unsupportedData(String)
+  /// A text that is not UTF-8.
   case invalidText
+  /// A message beyond the limit, all its fragments together.
   case tooLarge(limitBytes: Int)
   /// All connections together hold too much.
   case overloaded
@@ -213,6 +238,7 @@ enum WebSocketCloseCode {
     guard payload.count >= 2 else { throw .protocolError("half a status in a goodbye") }
     let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
     switch code {
+    // 1004 to 1006 are reserved, and those above 1014 and below 3000 are not assigned.
     case 1000...1003, 1007...1014, 3000...4999: break
     default: throw .protocolError("there is no status \(code)")
     }
@@ -228,6 +254,7 @@ private struct WebSocketMask {
   /// The key twice, its first byte in the lowest place in memory.
   private let word: UInt64
 
+  /// - Parameter position: The offset in the payload of the first byte that is to be unmasked.
   init(_ key: [UInt8], from position: Int) {
     var word: UInt64 = 0
     for index in (0..<8).reversed() { word = word << 8 | UInt64(key[(position + index) & 3]) }
@@ -257,6 +284,7 @@ private struct WebSocketMask {
 /// Checks text byte by byte, wherever it is cut.
 struct UTF8Checker {
   /// The number of bytes of the character still to come.
+  /// 0 between characters.
   private var missing = 0
   /// The values that the next of them may have.
   private var allowed: ClosedRange<UInt8> = 0x80...0xBF
@@ -295,6 +323,8 @@ struct UTF8Checker {
     }
     switch byte {
     case 0x00...0x7F: return true
+    // C0 and C1 would only begin overlong forms. Below, the range of the second byte excludes
+    // overlong forms (E0, F0), surrogates (ED) and values beyond U+10FFFF (F4).
     case 0xC2...0xDF: missing = 1
     case 0xE0: (missing, allowed) = (2, 0xA0...0xBF)
     case 0xED: (missing, allowed) = (2, 0x80...0x9F)
