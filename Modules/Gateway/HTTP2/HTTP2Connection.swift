@@ -15,6 +15,8 @@
     let peer: String
     private let channel: any Channel
     /// The session of callers on this machine, and that of others.
+    /// Keyed by ``Caller/isLocal``: calls of both kinds may share a connection, and have
+    /// different rights.
     private var sessions: [Bool: DocumentGatewaySession] = [:]
     /// The host of the last request that told nothing else of its origin, and its session.
     private var recent: (host: String, session: DocumentGatewaySession)?
@@ -24,12 +26,15 @@
     private var flushing: [GRPCCallHandler] = []
     private let gate = HTTP2FlushGate()
     private(set) var isReading = true
+    /// True once the server is stopping: `GOAWAY` was sent.
     private var isDraining = false
     /// True when nothing more that comes is looked at.
     private(set) var isClosing = false
     /// Bytes received since reading was stopped.
+    /// Beyond the window of the connection, the socket is not read either.
     private var unreadBytes = 0
     /// Counts reads of the socket.
+    /// ``HTTP2Keepalive`` compares it to see if anything came.
     private(set) var reads: UInt64 = 0
 
     private init(_ setting: GatewayContext, _ channel: any Channel) {
@@ -43,6 +48,11 @@
     var limits: GatewayLimits { setting.options.limits }
 
     /// Sets up a channel for HTTP/2.
+    ///
+    /// The order of handlers, from the socket: flush gate, meter, stream gate, HTTP/2 with its
+    /// management, keep-alive, errors. Each stream begins with a ``GRPCCallHandler``.
+    /// - Throws: When there are too many connections, or no memory for one; the channel is to
+    ///   be closed.
     static func install(_ setting: GatewayContext, in channel: any Channel) throws {
       let load = setting.load
       let limits = setting.options.limits
@@ -101,6 +111,8 @@
       return true
     }
 
+    /// Returns the settings that are sent to the client, and the limits on floods of control
+    /// frames.
     private static func connectionConfiguration(
       _ limits: GatewayLimits
     ) -> NIOHTTP2Handler.ConnectionConfiguration {
@@ -116,6 +128,8 @@
       return configuration
     }
 
+    /// Returns the windows and buffers of streams, and the limit on resets (the attack named
+    /// rapid reset, CVE-2023-44487).
     private static func streamConfiguration(
       _ limits: GatewayLimits
     ) -> NIOHTTP2Handler.StreamConfiguration {
@@ -132,6 +146,9 @@
 
   extension HTTP2Connection {
     /// The session for a request.
+    ///
+    /// Most requests carry no field about their origin; for them, the last host's session is
+    /// found without a look at the rest.
     func session(for headers: HPACKHeaders) -> DocumentGatewaySession {
       let host = headers.first(name: ":authority") ?? ""
       let origin = headers.filter { Caller.isField($0.name) }
@@ -141,6 +158,7 @@
       return session
     }
 
+    /// Returns the session for local callers or that for others, which is opened at its first use.
     private func session(for caller: Caller) -> DocumentGatewaySession {
       if let known = sessions[caller.isLocal] { return known }
       let new = DocumentGatewaySession(
@@ -159,6 +177,7 @@
       return Caller(request, RequestTarget.root, behind: setting.proxies)
     }
 
+    /// Remembers an open call, which is stopped and resumed with the others.
     func add(_ call: GRPCCallHandler) { calls[ObjectIdentifier(call)] = call }
 
     func remove(_ call: GRPCCallHandler) { calls[ObjectIdentifier(call)] = nil }
@@ -172,6 +191,7 @@
       channel.eventLoop.execute { connection.value.flush() }
     }
 
+    /// Flushes all calls with output, then the socket once.
     private func flush() {
       gate.hold()
       for call in exchange(&flushing, with: []) { call.flush() }
@@ -182,6 +202,7 @@
     /// calls. New calls are to be made on a new connection.
     private func drain() {
       if exchange(&isDraining, with: true) { return }
+      // The management handler sends `GOAWAY`, and closes when no stream is left.
       channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
       let channel = channel
       channel.eventLoop.scheduleTask(in: .seconds(Int64(limits.http2.drainSeconds))) {
@@ -195,6 +216,7 @@
       end()
       HalfClose.setReading(true, channel)
       let channel = channel
+      // Behind the `GOAWAY` that the library flushes in this turn.
       channel.eventLoop.execute { channel.close(mode: .output, promise: nil) }
       channel.eventLoop.scheduleTask(in: .seconds(Int64(limits.lingerSeconds))) {
         channel.close(promise: nil)

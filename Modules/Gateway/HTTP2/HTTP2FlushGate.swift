@@ -8,7 +8,9 @@
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// True when a flush was asked for and not performed.
     private var isPending = false
+    /// True between ``hold()`` and ``release()``.
     private var isHeld = false
     private var place: ChannelHandlerContext?
 
@@ -16,6 +18,7 @@
 
     func handlerRemoved(context: ChannelHandlerContext) { place = nil }
 
+    /// Takes a flush, which is performed behind the work that waits for the loop already.
     func flush(context: ChannelHandlerContext) {
       if exchange(&isPending, with: true) || isHeld { return }
       let gate = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -23,6 +26,7 @@
       context.eventLoop.execute { gate.value.open() }
     }
 
+    /// Flushes if anything asked for it.
     private func open() {
       if exchange(&isPending, with: false) { place?.flush() }
     }

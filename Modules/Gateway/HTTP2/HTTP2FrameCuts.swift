@@ -6,7 +6,9 @@ struct HTTP2FrameCuts {
   /// The same on a connection that has reset more than a quarter of its streams.
   private let fewest: Int
 
+  /// The bytes of the preface that a client sends first: `PRI * HTTP/2.0` and what follows it.
   private static let prefaceBytes = 24
+  /// The head of a frame: length in 3 bytes, type, flags, stream in 4.
   private static let headBytes = 9
   /// The type of the frame that begins a stream; it may also end one.
   private static let headers: UInt8 = 1
@@ -41,6 +43,8 @@ struct HTTP2FrameCuts {
       if head.isEmpty { start = index }
       head.append(bytes[index])
       index = bytes.index(after: index)
+      // The type is known with the fourth byte; the frame is cut before its head, which is read
+      // again then.
       if head.count == 4, head[3] == Self.headers {
         if streams >= (resets > begun / 4 ? fewest : most), let start {
           head = []

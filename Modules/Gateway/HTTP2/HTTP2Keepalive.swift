@@ -9,7 +9,9 @@
     typealias OutboundOut = HTTP2Frame
 
     private let connection: HTTP2Connection
+    /// Looks once in each interval.
     private var task: RepeatedTask?
+    /// Closes the connection unless bytes come; due after a `PING`.
     private var timeout: Scheduled<Void>?
     /// The reads of the socket at the last look.
     private var reads: UInt64 = 0
@@ -32,6 +34,7 @@
       context.fireChannelInactive()
     }
 
+    /// Sends a `PING` when nothing came since the last look. Any byte counts as the answer.
     private func check(_ context: ChannelHandlerContext) {
       let now = connection.reads
       guard exchange(&reads, with: now) == now else { return }

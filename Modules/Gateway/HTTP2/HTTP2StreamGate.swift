@@ -22,9 +22,13 @@
 
     private let connection: HTTP2Connection
     private var cuts: HTTP2FrameCuts
+    /// Bytes that wait for the next share.
     private var held = ByteBuffer()
+    /// True when a read was held back while bytes wait.
     private var isReadPending = false
+    /// True when the end of the input was held back: it comes behind the bytes.
     private var isInputClosed = false
+    /// The next share; `nil` while nothing waits.
     private var next: Scheduled<Void>?
 
     init(_ connection: HTTP2Connection) {
@@ -63,6 +67,7 @@
 
     func handlerRemoved(context: ChannelHandlerContext) { stop() }
 
+    /// Drops what waits: the connection is gone.
     private func stop() {
       if let waiting = exchange(&next, with: nil) {
         waiting.cancel()
@@ -87,6 +92,7 @@
       context.fireChannelRead(wrapInboundOut(first))
     }
 
+    /// Passes the next share on, and what was held back behind the last one.
     private func goOn(_ context: ChannelHandlerContext) {
       next = nil
       load.endHolding()

@@ -8,6 +8,7 @@
   enum HTTP2StreamRouter {
     /// The kind of a stream.
     enum Route {
+      /// The call goes on in the handler that asked.
       case grpc
       /// The handlers of HTTP/1.1 are in place.
       case http
@@ -16,6 +17,10 @@
     }
 
     /// Routes a stream whose head has come.
+    ///
+    /// - Returns: The route. Handlers of HTTP/1.1 are in the pipeline by then, behind a codec
+    ///   that translates frames. A stream that finds no memory is reset with `REFUSED_STREAM`,
+    ///   which clients may retry.
     static func route(
       _ headers: HPACKHeaders, _ context: ChannelHandlerContext, _ connection: HTTP2Connection
     ) -> Route {

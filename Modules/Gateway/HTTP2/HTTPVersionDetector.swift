@@ -13,7 +13,9 @@
     private static let mark = Array("PRI ".utf8)
 
     private let setting: GatewayContext
+    /// The bytes so far; at most three while undecided.
     private var waiting = ByteBuffer()
+    /// Closes a connection that does not tell its version in time.
     private var timer: Scheduled<Void>?
     private var isDecided = false
 
@@ -31,6 +33,7 @@
       if isDecided { return context.fireChannelRead(data) }
       var bytes = unwrapInboundIn(data)
       waiting.writeBuffer(&bytes)
+      // No method of HTTP/1.1 that is served begins with `PRI `, so four bytes are enough.
       let start = waiting.readableBytesView.prefix(Self.mark.count)
       let isPreface = Self.mark.starts(with: start)
       if isPreface, start.count < Self.mark.count { return }

@@ -4,22 +4,30 @@
   import TernTreeWire
 
   /// One session over long polling.
+  ///
+  /// ``PollSession`` decides; this class holds the waiting request, the timers and the link to
+  /// the server, on its event loop. The table keeps it until the client knows of the end, or is
+  /// given up. At most one request waits at a time: a new one releases the one before it.
   final class PollEndpoint {
     static let scriptType = "application/javascript; charset=utf-8"
 
+    /// Segments, waiting messages and scripts.
     private(set) var poll: PollSession
     private let table: PollTable
     private let setting: GatewayContext
     private let loop: any EventLoop
+    /// `nil` once the session has ended.
     private var session: GatewaySession?
     /// The name of the session, once the server has told it.
     private(set) var sessionName: String?
     /// The WebSocket that the session may move to, and how far that has come.
     private weak var successor: WebSocketHandler?
     private var move: TransportSwitch?
+    /// The request that waits; `nil` while none does, and the client is absent.
     private var held: HeldPoll?
     /// The serial number of the request that is held.
     private var heldSerial: String?
+    /// Answers the waiting request at the latest after ``GatewayLimits/pollSeconds``.
     private var timer: Scheduled<Void>?
     /// Ends the session of a client that polls no more.
     private var absence: Scheduled<Void>?
@@ -39,6 +47,7 @@
       self.loop = loop
     }
 
+    /// Opens the session; its greeting answers the first request.
     func open(_ opening: TreeOpening, _ caller: Caller, _ first: HeldPoll) {
       address = caller.address
       hold(first)
@@ -54,6 +63,7 @@
     /// Requests may come twice: what is between may send one again whose connection broke.
     func take(_ target: RequestTarget, _ next: HeldPoll) throws(RESTError) {
       let serial = target["ser"]
+      // A repeated request must not deliver its messages again, and gets the answer that was lost.
       if let script = try poll.script(alreadySaidTo: serial) {
         return next.answer(script, type: Self.scriptType)
       }
@@ -69,6 +79,7 @@
       release()
       hold(next)
       heldSerial = serial
+      // A request without messages still shows that the client lives.
       take(messages.isEmpty ? [TreeClientMessage.keepAlive.encode()] : messages)
       if poll.hasNews { return release() }
       let endpoint = NIOLoopBound(self, eventLoop: loop)
@@ -160,6 +171,7 @@
       table.forget(self)
     }
 
+    /// Performs what the server asks. After the move to a WebSocket, that one performs it.
     private func carryOut(_ order: LinkOrder) {
       if move?.isDone == true { return successor?.carryOut(order) ?? end(.closedByPeer) }
       switch order {
@@ -177,6 +189,8 @@
     }
 
     /// Answers the request that is held, if its connection is still there.
+    /// The absence of the client begins with it. What was answered counts as sent even if the
+    /// connection breaks: a repeated request gets it again.
     private func release() {
       timer?.cancel()
       timer = nil
@@ -221,12 +235,14 @@
       }
     }
 
+    /// Hands messages on that came by polls, through the switch while one is under way.
     private func take(_ messages: [[UInt8]]) {
       for message in messages {
         perform(move?.receiveFromOld(message) ?? [.deliver([message])])
       }
     }
 
+    /// Performs the steps of a move in their order.
     private func perform(_ steps: [TransportSwitch.Step]) {
       for step in steps {
         switch step {

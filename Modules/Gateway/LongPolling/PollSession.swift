@@ -14,16 +14,22 @@ struct PollSession: Sendable {
   /// Proves that a request belongs to it.
   let password: String
   private let callback: String
+  /// The limits on messages, as for a WebSocket.
   private let limits: GatewayLimits
+  /// The number of the segment whose turn it is; those before it are ignored.
   private var nextSegment = 0
   /// Segments that came before their turn.
   private var early: [Int: Segment] = [:]
   /// The segments of the message that is being joined, and how many it has.
   private var joined: [UInt8] = []
   private var missing = 0
+  /// Frames of the server that no answer has carried.
   private var waiting: [[UInt8]] = []
+  /// The number of the next script; the client puts scripts in order by it.
   private var nextAnswer = 0
+  /// True once the preface was sent.
   private var isStarted = false
+  /// True once the server says no more.
   private(set) var isClosed = false
   /// True when the client was told that it is closed.
   private(set) var hasSaidAll = false
@@ -32,6 +38,7 @@ struct PollSession: Sendable {
   private var last: (serial: String, script: [UInt8]?)?
 
   private struct Segment {
+    /// The number of segments of its message; that of the first one counts.
     let count: Int
     let text: String
   }
@@ -52,6 +59,10 @@ struct PollSession: Sendable {
   // MARK: - From the client
 
   /// Takes the segments of a request; answers the messages they complete.
+  ///
+  /// - Parameter target: A request with the parameters `segN`, `tsN` and `dN`: number, count,
+  ///   base64.
+  /// - Throws: 400 for a malformed segment or message, and when too many wait for an earlier one.
   mutating func receive(_ target: RequestTarget) throws(RESTError) -> [[UInt8]] {
     var index = 0
     while let number = target["seg\(index)"] {
@@ -72,6 +83,7 @@ struct PollSession: Sendable {
     return messages
   }
 
+  /// Adds a segment in its turn; returns the message if that was its last one.
   private mutating func join(_ segment: Segment) throws(RESTError) -> [UInt8]? {
     if missing == 0 { missing = segment.count }
     joined += segment.text.utf8
@@ -177,6 +189,7 @@ struct PollSession: Sendable {
 
 /// Base64 as it stands in addresses: `-` and `_`, with or without padding, which may be `.`.
 enum WebSafeBase64 {
+  /// Both alphabets are read. `nil` for another character, or for a length that encodes no bytes.
   static func decode(_ text: [UInt8]) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count / 4 * 3)

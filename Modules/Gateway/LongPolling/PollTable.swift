@@ -6,6 +6,7 @@
 
   /// All sessions over long polling of one gateway; on its event loop alone.
   final class PollTable {
+    /// By the id that the client shows. Sessions that are over stay until their clients know.
     private var endpoints: [String: PollEndpoint] = [:]
     /// By the name of the session that they carry.
     private var sessions: [String: PollEndpoint] = [:]
@@ -16,6 +17,9 @@
     private var over = AbsenceOrder<String>()
 
     /// Answers a request for `/.lp`, at once or when there is something to say.
+    ///
+    /// - Throws: 404 for an unknown id or a wrong password, which are not told apart; 405, 400
+    ///   and 503 as below.
     func take(
       _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ setting: GatewayContext,
       _ poll: HeldPoll
@@ -41,6 +45,10 @@
       try endpoint.take(target, poll)
     }
 
+    /// Opens a session. Its greeting answers the request.
+    ///
+    /// - Throws: 400 for another version or a callback that is no number, 503 for too many
+    ///   sessions.
     private func start(
       _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ setting: GatewayContext,
       _ poll: HeldPoll
@@ -54,6 +62,7 @@
         throw RESTError(503, "\(limits.pollSessions) sessions poll already.")
       }
       let callback = target["cb"] ?? ""
+      // The callback becomes part of a script, so nothing but digits may be in it.
       guard callback.utf8.count <= 9, callback.utf8.allSatisfy({ (48...57).contains($0) }) else {
         throw .invalid("cb is a number.")
       }
@@ -103,6 +112,7 @@
     /// The endpoint that carries a session.
     func endpoint(of session: String) -> PollEndpoint? { sessions[session] }
 
+    /// Names a session by which a WebSocket may ask to take it over.
     func name(_ session: String, _ endpoint: PollEndpoint) {
       sessions[session] = endpoint
     }
@@ -112,6 +122,7 @@
       if let session = endpoint.sessionName { sessions[session] = nil }
     }
 
+    /// Removes a session for good.
     func forget(_ endpoint: PollEndpoint) {
       unname(endpoint)
       noteReturn(of: endpoint)
@@ -119,6 +130,7 @@
       endpoints[endpoint.poll.id] = nil
     }
 
+    /// Returns 128 random bits in base 36.
     private static func secret(_ setting: GatewayContext) -> String {
       (0..<2).map { _ in String(setting.randomBits(), radix: 36) }.joined()
     }

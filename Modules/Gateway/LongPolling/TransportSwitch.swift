@@ -30,11 +30,15 @@ struct TransportSwitch {
 
   /// The number of bytes that may wait for the end of long polling.
   let limitBytes: Int
+  /// True once the client has said `a` over the new way.
   private var hasAgreed = false
+  /// True once the client has said `n` over the old way.
   private var hasEnded = false
+  /// Messages over the new way that wait for the end of the old one, in order.
   private var held: [[UInt8]] = []
   /// The bytes of the messages that wait for the end of long polling.
   private(set) var heldBytes = 0
+  /// True once both were said: the session has moved.
   private(set) var isDone = false
 
   init(limitBytes: Int) { self.limitBytes = limitBytes }
@@ -64,6 +68,8 @@ struct TransportSwitch {
     return finish()
   }
 
+  /// Completes the move once both conditions hold, in either order. Messages that waited come
+  /// last: those of the old way were sent before them.
   private mutating func finish() -> [Step] {
     guard hasAgreed, hasEnded, !isDone else { return [] }
     isDone = true

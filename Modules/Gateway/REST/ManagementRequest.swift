@@ -6,16 +6,27 @@ import TernServer
 ///
 /// Source: realtime reference, sections 8.1, 11.6 and 11.7.
 enum ManagementRequest {
+  /// `GET /.settings/rules.json`; strict for `format=strict`, which leaves comments out.
   case readRules(DirectRequest, isStrict: Bool)
+  /// `PUT /.settings/rules.json`; only a check with `dryRun=true`.
   case setRules(DirectRequest)
+  /// `GET` or `PUT` of `/.settings/NAME.json`, for the settings that ``DatabaseSettings`` names.
   case setting(DirectRequest)
+  /// `GET /.inspect/databases.json`.
   case databases(DirectRequest)
+  /// `GET /.settings/revocations.json`.
   case readRevocations(DirectRequest)
+  /// `PATCH /.settings/revocations.json`.
   case revoke(DirectRequest)
   /// A client's message about its own connection; over REST there is nothing to switch off.
   case info(JSONValue)
 
   /// Understands a request; `nil` when it is about data.
+  ///
+  /// Paths below `/.settings/` and `/.inspect/` never name data, because keys hold no dot. So
+  /// an unknown one is an error here.
+  /// - Throws: 404 for an unknown setting, 405 for a method that the path does not take, 400
+  ///   for a body or a credential that cannot be read.
   init?(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
     switch target.path {
     case "/.settings/rules.json": self = try Self.rules(request, target, caller)
@@ -42,12 +53,14 @@ enum ManagementRequest {
     }
   }
 
+  /// - Throws: 405 for any method other than `GET` and `HEAD`.
   private static func requireRead(_ request: HTTPRequest) throws(RESTError) {
     guard request.method == "GET" || request.method == "HEAD" else {
       throw .notAllowed("This can only be read.", allowing: "GET, HEAD")
     }
   }
 
+  /// Reads or sets the rules of the database. The text of new rules is checked by the server.
   private static func rules(
     _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
   ) throws(RESTError) -> ManagementRequest {
@@ -64,6 +77,7 @@ enum ManagementRequest {
     }
   }
 
+  /// Reads revocations, or changes those that the body names and no others.
   private static func revocations(
     _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
   ) throws(RESTError) -> ManagementRequest {
@@ -87,6 +101,7 @@ enum ManagementRequest {
       rawValue: String(path.dropFirst(prefix.count).dropLast(RESTRequest.suffix.count)))
   }
 
+  /// Reads or sets one setting; the body of a `PUT` is any JSON, whose kind the server checks.
   private static func setting(
     _ name: DatabaseSettings.Name?, _ request: HTTPRequest, _ target: RequestTarget,
     _ caller: Caller
@@ -103,6 +118,7 @@ enum ManagementRequest {
     }
   }
 
+  /// Returns the request to the server with the client's database, origin and credential.
   private static func asked(
     _ operation: DirectRequest.Operation, _ request: HTTPRequest, _ target: RequestTarget,
     _ caller: Caller
@@ -123,6 +139,9 @@ enum ManagementRequest {
   }
 
   /// The answer, once the server has given its.
+  ///
+  /// - Parameter answer: `nil` for requests that need none; see ``asked``.
+  /// - Returns: 200 with the value, the error of a refusal, or 500 for an answer of another kind.
   func response(to answer: DirectAnswer?) -> HTTPResponse {
     let body: [UInt8]
     switch (self, answer) {
@@ -145,9 +164,14 @@ enum ManagementRequest {
 
 /// The text of rules: JSON, with comments, and with strings over several lines.
 enum RulesText {
+  /// The part of the text that a byte stands in; `escape` is the byte behind a backslash in a
+  /// string.
   private enum Place { case outside, string, escape, lineComment, blockComment }
 
   /// The same as JSON proper: without comments, and with line breaks in strings written out.
+  /// Other faults of the text are kept: the result is as valid as the rules were.
+  ///
+  /// - Complexity: O(*n*) in the bytes.
   static func strict(_ text: [UInt8]) -> [UInt8] {
     var strict: [UInt8] = []
     var place = Place.outside
@@ -179,6 +203,7 @@ enum RulesText {
     return strict
   }
 
+  /// Returns the place behind a byte that is kept. Comments begin and end in ``strict(_:)``.
   private static func place(after byte: UInt8, in place: Place) -> Place {
     switch (place, byte) {
     case (.outside, UInt8(ascii: "\"")): .string

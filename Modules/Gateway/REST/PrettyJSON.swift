@@ -4,6 +4,8 @@ enum PrettyJSON {
   /// Returns the same JSON with line breaks and indentation.
   ///
   /// - Parameter json: JSON without space between its tokens, as our own writer makes it.
+  /// - Complexity: O(*n*) times the depth, because each line is indented. The depth of our JSON
+  ///   is bounded.
   static func text(of json: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(json.count * 2)
@@ -15,6 +17,7 @@ enum PrettyJSON {
     while index < json.count {
       let byte = json[index]
       switch byte {
+      // Text in strings is copied as it is; a byte behind a backslash cannot end the string.
       case _ where isInString:
         text.append(byte)
         if byte == UInt8(ascii: "\\"), index + 1 < json.count {
@@ -29,6 +32,7 @@ enum PrettyJSON {
         // Both brackets close two further in ASCII.
         let end = byte + 2
         text.append(byte)
+        // Empty objects and arrays stay in one line, with a space inside.
         if index + 1 < json.count, json[index + 1] == end {
           index += 1
           text.append(contentsOf: [UInt8(ascii: " "), end])

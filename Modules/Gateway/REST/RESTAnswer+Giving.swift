@@ -7,6 +7,12 @@
   extension RESTAnswer {
     /// Answers a request: at once when the text is short, else once it was written away from the
     /// event loop.
+    ///
+    /// - Parameters:
+    ///   - answer: The answer of the server.
+    ///   - request: Its request, with the form that the client wants.
+    ///   - handler: The handler of the connection.
+    ///   - place: Its context.
     static func give(
       _ answer: DirectAnswer, to request: RESTRequest, of handler: NIOLoopBound<HTTPHandler>,
       _ place: NIOLoopBound<ChannelHandlerContext>
@@ -18,6 +24,7 @@
       }
       let (budget, address) = (here.setting.load.budget, here.address)
       // The data, and their text. The outcome of a write is told whatever its address holds.
+      // Writing the text of megabytes would hold up all other clients of the event loop.
       let bytes = 2 * answer.textBytes
       if !budget.charge(bytes, .answers, to: address) {
         guard answer.isOutcome else {

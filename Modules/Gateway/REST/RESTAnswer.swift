@@ -3,9 +3,12 @@ import TernServer
 
 /// Turns what the server answered into what the client is to see.
 enum RESTAnswer {
+  /// The content type of data and errors.
   static let jsonType = "application/json; charset=utf-8"
 
   /// - Parameter limitBytes: The most bytes of one answer's body.
+  /// Returns the response to a read or a write.
+  ///
   static func response(
     to request: RESTRequest, _ answer: DirectAnswer, limitBytes: Int
   ) -> HTTPResponse {
@@ -14,12 +17,14 @@ enum RESTAnswer {
     return response
   }
 
+  /// Returns the response to each kind of answer. Kinds that no read or write leads to are 500.
   private static func body(
     of answer: DirectAnswer, to request: RESTRequest, _ limitBytes: Int
   ) -> HTTPResponse {
     switch answer {
     case .refused(let refusal): return RESTError(refusal).response
     case .node(let node): return read(node, request, limitBytes)
+    // A place without children is `null`, as it is for a read that is not shallow.
     case .names(let names):
       var writer = JSONWriter()
       if names.isEmpty { writer.null() } else { write(names, to: &writer) }
@@ -41,6 +46,9 @@ enum RESTAnswer {
     }
   }
 
+  /// Returns the response to a read: 304 when the client has this state, the data otherwise.
+  ///
+  /// The tag is computed only if the client asks for it: it costs a hash of all data.
   private static func read(
     _ node: TreeNode, _ request: RESTRequest, _ limitBytes: Int
   ) -> HTTPResponse {
@@ -66,6 +74,7 @@ enum RESTAnswer {
     return response
   }
 
+  /// Returns the response to a write: the data as they were written, with server values resolved.
   private static func written(
     _ write: TreeWrite, _ request: RESTRequest, _ limitBytes: Int
   ) -> HTTPResponse {
@@ -85,6 +94,7 @@ enum RESTAnswer {
     }
   }
 
+  /// Writes the names of children as members that are `true`.
   private static func write(_ names: [TreeKey], to writer: inout JSONWriter) {
     writer.beginObject()
     for name in names {
@@ -95,6 +105,12 @@ enum RESTAnswer {
   }
 
   /// Prints the body as the parameters demand; a body that is not sent is not made.
+  ///
+  /// - Parameters:
+  ///   - json: The body in plain JSON; not computed for `print=silent`.
+  ///   - tag: The entity tag, if the client wants it.
+  /// - Returns: 204 without a body for `print=silent` and for a write whose body is too large,
+  ///   an error for such a read, 200 otherwise.
   private static func finish(
     _ json: @autoclosure () -> [UInt8], _ request: RESTRequest, tag: String?, _ limitBytes: Int
   ) -> HTTPResponse {
@@ -116,6 +132,7 @@ enum RESTAnswer {
       return RESTError(.tooBig(limitBytes: limitBytes)).response
     }
     var type = jsonType
+    // A script: pages without cross-origin requests read data so.
     if let callback = parameters.callback, request.method.isRead {
       type = "application/javascript; charset=utf-8"
       response.body = Array("\(callback)(".utf8) + response.body + Array(");".utf8)

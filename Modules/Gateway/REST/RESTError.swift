@@ -14,11 +14,14 @@ struct RESTError: Error, Equatable, Sendable {
   /// The pause before another try when a limit of the whole server is met.
   private static let pauseSeconds = 1
 
+  /// The status of HTTP.
   let status: Int
+  /// The sentence, sent as the member `error`.
   let text: String
   /// By what the reason is found.
   var denial: String?
   /// The host that has what is asked for.
+  /// It makes the answer a redirect: the field `Location` names the same target there.
   var host: String?
   /// The seconds after which a retry is accepted.
   var retrySeconds: Int?
@@ -60,12 +63,15 @@ struct RESTError: Error, Equatable, Sendable {
     400,
     "Invalid data; couldn't parse JSON object. Are you sending a JSON object with valid key names?")
 
+  /// The read took longer than the client's own limit, the parameter `timeout`.
   static func late(milliseconds: Int) -> RESTError {
     RESTError(400, "The read took longer than its timeout of \(milliseconds) ms.")
   }
 
+  /// The path holds a key that no data may have.
   static let badPath = RESTError(400, "Invalid path: Invalid token in path")
 
+  /// The body is above the limit of requests.
   static func tooLarge(limitBytes: Int) -> RESTError {
     RESTError(400, "Invalid data; the body is larger than \(limitBytes) bytes.")
   }
@@ -98,6 +104,11 @@ struct RESTError: Error, Equatable, Sendable {
 }
 
 extension RESTError {
+  /// The error for a refusal of the server.
+  ///
+  /// 401 stands for denials as well as for bad credentials: clients of the Realtime Database
+  /// know no other. 429 carries the pause that the limit on requests demands, rounded up to
+  /// seconds.
   init(_ refusal: DirectRefusal) {
     switch refusal {
     case .unauthenticated(let reason): self.init(401, reason)

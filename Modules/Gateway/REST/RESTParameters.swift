@@ -8,10 +8,13 @@ import TernServer
 /// Source: realtime reference, sections 3.5 and 11.2.
 struct RESTParameters: Equatable, Sendable {
   /// The print style of an answer.
+  /// `silent` sends no body.
   enum Print: Equatable, Sendable { case plain, pretty, silent }
 
   var print = Print.plain
+  /// `export` includes priorities.
   var form = TreeNode.JSONForm.value
+  /// True to read the names of children alone.
   var isShallow = false
   /// The name of the function that an answer is wrapped into.
   var callback: String?
@@ -23,6 +26,8 @@ struct RESTParameters: Equatable, Sendable {
   /// The limit on the size of a write's change.
   var sizeLimit: WriteSizeLimit?
 
+  /// - Throws: 400 for a parameter with a value that it does not take. Unknown parameters are
+  ///   ignored.
   init(_ target: RequestTarget) throws(RESTError) {
     switch target["print"] {
     case nil: break
@@ -80,6 +85,7 @@ struct RESTParameters: Equatable, Sendable {
     return Int((count * unit).rounded(.up))
   }
 
+  /// - Throws: 400 for a word that is no limit.
   private static func sizeLimit(_ text: String) throws(RESTError) -> WriteSizeLimit {
     guard let limit = WriteSizeLimit(rawValue: text) else {
       throw .invalid(
@@ -91,6 +97,12 @@ struct RESTParameters: Equatable, Sendable {
 
 extension Credential {
   /// Returns the credential of a request; `nil` when it has none.
+  ///
+  /// A service's token counts more than a user's, and one in the address more than one in the
+  /// header.
+  /// - Parameter isLocal: True for a request of this machine, which the server may believe more.
+  /// - Throws: 400 for an `auth_variable_override` that is neither an object nor `null`. The
+  ///   token itself is not looked at here.
   static func shown(
     by request: HTTPRequest, _ target: RequestTarget, isLocal: Bool
   ) throws(RESTError) -> Credential? {
@@ -113,6 +125,8 @@ extension Credential {
     return credential
   }
 
+  /// Returns the token of an `Authorization` header of the scheme `Bearer`; `nil` for other
+  /// schemes.
   private static func bearer(_ header: String?) -> String? {
     let words = header?.split(separator: " ") ?? []
     guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }

@@ -5,10 +5,16 @@ import TernQuery
 ///
 /// Source: realtime reference, section 3.5.
 enum RESTQuery {
+  /// The parameters that bound the result by value, each a JSON literal, with a key behind a
+  /// comma or without.
   static let bounds = ["startAt", "startAfter", "endAt", "endBefore", "equalTo"]
+  /// The parameters that bound the number of results; one at most.
   static let limits = ["limitToFirst", "limitToLast"]
 
   /// The query that parameters describe; everything when they describe none.
+  ///
+  /// - Throws: 400 in the service's words for a parameter without `orderBy`, a literal that is
+  ///   none, or bounds that exclude each other.
   static func query(_ target: RequestTarget) throws(RESTError) -> TreeQuery {
     guard let order = target["orderBy"] else {
       guard (bounds + limits).allSatisfy({ target[$0] == nil }) else {
@@ -23,6 +29,8 @@ enum RESTQuery {
     return try limited(query, target)
   }
 
+  /// Reads `orderBy`: a path of a child, or one of the words that begin with a dollar sign, in
+  /// quotation marks.
   private static func ordered(by text: String) throws(RESTError) -> TreeQuery {
     guard let path = literal(text)?.text else {
       throw .invalid("orderBy must be a valid JSON encoded path")
@@ -39,6 +47,7 @@ enum RESTQuery {
     }
   }
 
+  /// Adds one bound to a query.
   private static func bounded(
     _ query: TreeQuery, _ name: String, _ text: String
   ) throws(RESTError) -> TreeQuery {
@@ -60,6 +69,7 @@ enum RESTQuery {
   private static func bound(
     _ name: String, _ text: String
   ) throws(RESTError) -> (TreeScalar?, TreeKey?) {
+    // A value and a key are two JSON literals with a comma between them: the inside of an array.
     guard case .array(let parts) = literal("[" + text + "]"), (1...2).contains(parts.count),
       let value = scalar(parts[0])
     else { throw .invalid("Constraint index field must be a JSON primitive") }
@@ -70,6 +80,7 @@ enum RESTQuery {
     return (value.scalar, key)
   }
 
+  /// Adds the limit, if there is one.
   private static func limited(
     _ query: TreeQuery, _ target: RequestTarget
   ) throws(RESTError) -> TreeQuery {
@@ -96,8 +107,10 @@ enum RESTQuery {
     return count
   }
 
+  /// A value of a bound; its scalar is `nil` for JSON's `null`, which is a value here.
   private struct Bound { let scalar: TreeScalar? }
 
+  /// Returns the scalar of a literal; `nil` for arrays and objects, which bound nothing.
   private static func scalar(_ value: JSONValue) -> Bound? {
     switch value {
     case .null: Bound(scalar: nil)
@@ -111,6 +124,7 @@ enum RESTQuery {
 
   private static func literal(_ text: String) -> JSONValue? { try? JSONValue(parsing: text) }
 
+  /// Returns the sentence for an error of a query, in the service's words where they are known.
   private static func sentence(_ error: TreeQueryError, _ name: String) -> String {
     switch error {
     case .startAlreadySet: "Only one of startAt, startAfter and equalTo can be defined"

@@ -19,6 +19,7 @@ struct RESTRequest: Sendable {
     var isRead: Bool { self == .get || self == .head }
   }
 
+  /// The method after any override.
   let method: Method
   let path: TreePath
   let parameters: RESTParameters
@@ -32,6 +33,10 @@ struct RESTRequest: Sendable {
   let knownTags: String?
 
   /// Understands a request whose path ends in `.json`.
+  ///
+  /// - Throws: 400 for a path, a parameter, a query or a body that cannot be read, or for
+  ///   conditions that the method does not have; 405 for a method.
+  /// - Complexity: O(*n*) in the bytes of the body; ``LargeRequest`` reads large ones elsewhere.
   init(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
     method = try Self.method(request, target)
     path = try Self.path(target)
@@ -49,6 +54,7 @@ struct RESTRequest: Sendable {
     let operation: DirectRequest.Operation
     switch method {
     case .get, .head:
+      // An export goes out as it is read: what needs the whole text, or its hash, cannot be one.
       let isPlain = parameters.print == .plain && parameters.callback == nil
       operation = try Self.reading(
         target, path, parameters, mayExport: isPlain && !wantsTag && knownTags == nil)
@@ -91,6 +97,7 @@ struct RESTRequest: Sendable {
   /// The suffix of paths of data.
   static let suffix = ".json"
 
+  /// Returns the hash that `if-match` demands; `nil` without the field.
   private static func expectedHash(
     _ request: HTTPRequest, _ method: Method
   ) throws(RESTError) -> String? {
@@ -101,6 +108,9 @@ struct RESTRequest: Sendable {
     return EntityTag.hash(of: tag)
   }
 
+  /// Returns the operation of a read.
+  ///
+  /// - Parameter mayExport: True when the answer may be sent piece by piece, if it is large.
   private static func reading(
     _ target: RequestTarget, _ path: TreePath, _ parameters: RESTParameters, mayExport: Bool
   ) throws(RESTError) -> DirectRequest.Operation {
@@ -109,6 +119,7 @@ struct RESTRequest: Sendable {
       let isWhole = mayExport && query.loadsAllData && target["orderBy"] == nil
       return isWhole && !path.namesPriority ? .readOrExport(path) : .read(path, query)
     }
+    // Names come in the order of keys, so a shallow read can only be paged by keys, forwards.
     let byKey = target["orderBy"] == nil || target["orderBy"] == "\"$key\""
     let refused = RESTQuery.bounds.filter { $0 != "startAfter" } + ["limitToLast"]
     guard byKey, refused.allSatisfy({ target[$0] == nil }), target["callback"] == nil,
@@ -127,6 +138,7 @@ struct RESTRequest: Sendable {
     return .names(path, after: after, limit: limit)
   }
 
+  /// Reads the data of a write, with server values; they are resolved by the server.
   private static func node(_ body: [UInt8]) throws(RESTError) -> TreeNode {
     do throws(TreeError) {
       return try TreeNode(json: body)
@@ -170,6 +182,7 @@ extension TreeMerge {
       let before = reader.loneSurrogates
       do throws(JSONError) { name = try reader.nextKey() } catch { throw .json(error) }
       guard let name else { break }
+      // A key with half a character cannot be stored as UTF-8.
       if reader.loneSurrogates > before { throw .invalidKey(name) }
       let path = try TreePath(writable: name)
       entries.append(Entry(path: path, node: try TreeNode(reading: &reader)))
@@ -184,6 +197,7 @@ enum EntityTag {
   /// Names the state of having no data.
   static let none = "null_etag"
 
+  /// Returns the tag of data. O(*n*) in the data unless the hash is known.
   static func tag(of node: TreeNode) -> String { node.isEmpty ? none : node.hash }
 
   /// The hash a tag stands for, as conditional writes expect it.

@@ -17,6 +17,7 @@ enum RESTUpload {
   }
 
   /// The same without its file.
+  /// Used to ask the rules before the file is read: a write of `null` stands for it.
   static func head(
     _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
   ) throws(RESTError) -> RESTRequest {
@@ -36,6 +37,7 @@ enum RESTUpload {
     var put = request
     put.method = "PUT"
     put.body = body
+    // The root's path is the suffix alone, and would be left without its slash.
     let path = String(target.path.dropLast(suffix.count)) + RESTRequest.suffix
     return try RESTRequest(put, target.at(path.hasPrefix("/") ? path : "/" + path), caller)
   }
@@ -56,6 +58,11 @@ enum RESTUpload {
 /// Forms of several parts. Source: RFC 2046, section 5.1; RFC 7578.
 enum MultipartForm {
   /// The content of a form's first part; `nil` when the form is not well formed up to its end.
+  ///
+  /// - Parameters:
+  ///   - body: The form.
+  ///   - boundary: The text between parts, without the two dashes before it.
+  /// - Returns: The bytes between the head of the first part and the next boundary.
   static func firstPart(of body: [UInt8], boundary: String) -> ArraySlice<UInt8>? {
     let mark = Array("--\(boundary)".utf8)
     guard let start = find(mark, in: body[...]),

@@ -5,6 +5,10 @@ import TernServer
 /// The JSON form of revocations: an object of user ids, each with a moment in seconds since 1970,
 /// `"now"`, or `null` for none.
 enum RevocationText {
+  /// Reads the body of a change.
+  ///
+  /// - Throws: 400 for a body that is no such object, for more than ``Revocations/most`` users,
+  ///   for an id that is empty, too long or there twice, and for another kind of moment.
   static func changes(_ body: [UInt8]) throws(RESTError) -> [RevocationChange] {
     guard case .object(let members)? = try? JSONValue(parsing: body) else {
       throw .invalid("Invalid data; an object of user ids is wanted.")
@@ -27,6 +31,7 @@ enum RevocationText {
     return changes
   }
 
+  /// Reads the moment before which a user's tokens do not count.
   private static func moment(_ value: JSONValue) throws(RESTError) -> RevocationChange.Moment {
     switch value {
     case .null: return .never

@@ -21,8 +21,7 @@
 
     private let taker: Taker
     private let loop: any EventLoop
-    /// `nil` before the start and after the end. Letting go of it does not end it; ``cancel()``
-    /// does.
+    /// `nil` before the start and after the end.
     private var export: TreeExport?
     /// True once the taker was told of the end, or is gone: later events are dropped.
     private var isOver = false
