@@ -44,8 +44,8 @@ public final class LoopbackExecutor: SerialExecutor {
     var thread: UInt?
   }
 
-  /// The number of jobs that one pool task performs before it yields the thread to other tasks.
-  /// A batch that is taken from the queue is always finished, so a turn may perform more.
+  /// The number of jobs that one pool task performs before it yields the thread to other tasks. A
+  /// batch that is taken from the queue is always finished, so a turn may perform more.
   private static let workPerTurn = 256
 
   private let state = Mutex(State())
@@ -73,8 +73,10 @@ public final class LoopbackExecutor: SerialExecutor {
   /// Performs everything that waits, and what that leads to, on the calling thread.
   ///
   /// Only for an executor that is driven by hand.
-  /// - Returns: How many pieces of work were performed.
+  ///
   /// A call from within work of this executor performs nothing and returns 0.
+  ///
+  /// - Returns: How many pieces of work were performed.
   @discardableResult
   public func runUntilIdle() -> Int {
     precondition(isByHand, "this executor runs by itself")
@@ -88,6 +90,7 @@ public final class LoopbackExecutor: SerialExecutor {
   }
 
   /// Performs `body` at once as if it had been at the head of the queue. By hand only.
+  ///
   /// Work that `body` queues stays queued for the next ``runUntilIdle()``.
   func runNow<R>(_ body: () -> R) -> R {
     if isCurrent { return body() }

@@ -52,6 +52,7 @@ final class LoopbackPair: Sendable {
   }
 
   /// Installs the handlers; what they sent meanwhile is delivered from now on.
+  ///
   /// Deliveries are queued for both ends even if nothing waits, because a handler may have
   /// closed its link before it was installed.
   func start(acceptor: any LinkHandler, opener: any LinkHandler) {

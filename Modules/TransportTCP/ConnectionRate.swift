@@ -10,12 +10,11 @@
     /// The seconds whose connections a quiet address may open at once.
     static let burstSeconds: Int64 = 50
 
-    /// The time in nanoseconds that stands for one connection; `nil` without a limit.
-    /// This is the reciprocal of the rate: a bucket gains one connection in each share.
+    /// The time in nanoseconds that stands for one connection; `nil` without a limit. This is the
+    /// reciprocal of the rate: a bucket gains one connection in each share.
     private let share: Int64?
-    /// The time at which the bucket of each account is full.
-    /// The fill level is implied: the bucket lacks `(full - now) / share` connections. No timer
-    /// runs.
+    /// The time at which the bucket of each account is full. The fill level is implied: the bucket
+    /// lacks `(full - now) / share` connections. No timer runs.
     private var full: [String: NIODeadline] = [:]
 
     /// - Parameter perSecond: The connections per second of one address; `nil` for any number.

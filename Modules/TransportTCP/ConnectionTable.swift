@@ -14,11 +14,11 @@
 
   /// Counts the connections of clients, so that descriptors are left for the program's own files.
   final class ConnectionTable: Sendable {
-    /// Descriptors that are never used for connections.
-    /// They serve the store's files, listeners, and outgoing connections of the program.
+    /// Descriptors that are never used for connections. They serve the store's files, listeners,
+    /// and outgoing connections of the program.
     private static let reserved = 64
-    /// The most connections that are accepted and not counted here yet, at each listener.
-    /// A waiting connection holds a descriptor already, so the limit leaves this many out as well.
+    /// The most connections that are accepted and not counted here yet, at each listener. A waiting
+    /// connection holds a descriptor already, so the limit leaves this many out as well.
     private static let mostWaiting = 256
     /// The most connections that are counted in at a time, over all addresses.
     private let limit: Int
@@ -35,6 +35,7 @@
     }
 
     /// A table for as many connections as this process may have descriptors, less the reserve.
+    ///
     /// At a low soft limit, half of the descriptors is used rather than less: a process with
     /// 128 of them still serves 64 clients.
     /// The soft limit is read once; a change while the process runs is not seen.

@@ -13,6 +13,7 @@
   ///
   /// Most writes find the socket's buffer empty. Then the pending writes, promises and pipelines of
   /// the channel cost more than the bytes; whatever the socket does not take at once goes that way.
+  ///
   /// A `send` on the descriptor bypasses the channel's pipeline, so it is right only where no
   /// handler transforms bytes (no TLS, no tunnel) and the channel holds no pending write.
   /// The owner, ``TCPLink``, checks both.

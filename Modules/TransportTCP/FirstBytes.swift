@@ -11,6 +11,7 @@ enum FirstBytes {
   ///
   /// Only the name of the preamble is compared. Its version is left to ``FrameReader``, which
   /// reports another one as a foreign peer.
+  ///
   /// - Parameter bytes: Everything since the connection began, not only the newest bytes.
   init(_ bytes: some Sequence<UInt8>) {
     var expected = FrameReader.preamble.prefix(Self.nameBytes).makeIterator()
@@ -24,7 +25,7 @@ enum FirstBytes {
     self = expected.next() == nil ? .framed : .undecided
   }
 
-  /// The bytes of the preamble that no other protocol begins with.
-  /// `TERN`. No request line of HTTP, no TLS record and no preface of HTTP/2 (`PRI `) begins so.
+  /// The bytes of the preamble that no other protocol begins with. `TERN`. No request line of HTTP,
+  /// no TLS record and no preface of HTTP/2 (`PRI `) begins so.
   private static let nameBytes = 4
 }

@@ -9,8 +9,8 @@ package struct FrameReader {
   static let preamble: [UInt8] = [0x54, 0x45, 0x52, 0x4E, 0, 0, 0, 1]
   /// The bytes before each frame: its length, most significant byte first.
   static let lengthBytes = 4
-  /// The most memory reserved on the word of a peer.
-  /// A peer that announces 64 MiB and sends nothing makes the reader hold 1 MiB at most.
+  /// The most memory reserved on the word of a peer. A peer that announces 64 MiB and sends nothing
+  /// makes the reader hold 1 MiB at most.
   private static let trustedBytes = 1 << 20
 
   /// The part of the stream that the next byte belongs to.

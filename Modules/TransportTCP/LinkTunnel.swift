@@ -36,8 +36,8 @@
         any Channel, TCPAddress, @escaping @Sendable (any Error) -> Void,
         @escaping LinkInstallation
       ) throws -> Void
-    /// Sets up a channel that was accepted, on its event loop.
-    /// An error closes the channel. The tunnel sets its own time limit for the opening.
+    /// Sets up a channel that was accepted, on its event loop. An error closes the channel. The
+    /// tunnel sets its own time limit for the opening.
     package let accept: @Sendable (any Channel, @escaping LinkInstallation) throws -> Void
 
     /// A tunnel with its two ends.

@@ -4,6 +4,7 @@
 /// Source: The PROXY protocol, versions 1 & 2, HAProxy Technologies.
 package enum ProxyHeader: Equatable, Sendable {
   /// The other end of the client's connection.
+  ///
   /// The address is in the canonical text of RFC 5952, so texts can be compared.
   package struct Client: Equatable, Sendable {
     /// The address, without its port.
@@ -11,8 +12,8 @@ package enum ProxyHeader: Equatable, Sendable {
     package let port: Int
   }
 
-  /// More bytes are needed to tell.
-  /// The caller keeps the bytes and reads them again together with the next ones.
+  /// More bytes are needed to tell. The caller keeps the bytes and reads them again together with
+  /// the next ones.
   case undecided
   /// The header, which is so long; without a client when the proxy speaks for itself.
   case whole(Client?, byteCount: Int)
@@ -21,9 +22,9 @@ package enum ProxyHeader: Equatable, Sendable {
 
   /// The most bytes of a header of version 1, its line end included.
   private static let mostTextBytes = 107
-  /// The most bytes behind the head of version 2.
-  /// The format allows 65,535. Real headers have less than 100 bytes without extensions; the
-  /// limit bounds what an untrusted sender makes the server hold.
+  /// The most bytes behind the head of version 2. The format allows 65,535. Real headers have less
+  /// than 100 bytes without extensions; the limit bounds what an untrusted sender makes the server
+  /// hold.
   private static let mostBinaryBytes = 4_096
   /// The beginning of a header of version 1.
   private static let text = Array("PROXY ".utf8)

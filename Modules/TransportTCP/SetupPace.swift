@@ -20,12 +20,12 @@
     /// The share of one turn in the mean.
     private static let weight: Int64 = 8
 
-    /// The time up to which the credit is used.
-    /// Credit grows by one connection in each interval after it. It lies in the past by
-    /// less than ``share`` + 1 intervals after each ``take(_:at:)``.
+    /// The time up to which the credit is used. Credit grows by one connection in each interval
+    /// after it. It lies in the past by less than ``share`` + 1 intervals after each
+    /// ``take(_:at:)``.
     private var used: NIODeadline
-    /// The mean time by which the loop woke up too late, in nanoseconds.
-    /// An exponential mean over about ``weight`` wakeups.
+    /// The mean time by which the loop woke up too late, in nanoseconds. An exponential mean over
+    /// about ``weight`` wakeups.
     private var lateness: Int64 = 0
 
     /// A pace without credit.

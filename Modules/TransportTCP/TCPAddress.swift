@@ -2,10 +2,9 @@ public import TernTransport
 
 /// A host and a port that a client connects to.
 public struct TCPAddress: Hashable, Sendable {
-  /// The most addresses that a client may know.
-  /// A list beyond it is an error of the option `host`. Attempts go through the list one by
-  /// one, each with its own time limit, so a longer list only delays the report that all are
-  /// unreachable.
+  /// The most addresses that a client may know. A list beyond it is an error of the option `host`.
+  /// Attempts go through the list one by one, each with its own time limit, so a longer list only
+  /// delays the report that all are unreachable.
   public static let limit = 16
 
   /// A name, or an address without brackets.

@@ -14,6 +14,7 @@
   #endif
 
   /// A socket was connected to itself: no server listens at the address.
+  ///
   /// It is reported as a refused connection, because that is the usual outcome without a server.
   package struct SelfConnection: Error {
     /// The error itself.

@@ -58,9 +58,8 @@
       outgoing.withLock { $0.socket = socket }
     }
 
-    /// The most bytes that wait in one buffer: far below what a buffer can hold, 4 GiB.
-    /// A link that reaches it is closed with `overloaded`. Servers act long before, on
-    /// ``queuedBytes``.
+    /// The most bytes that wait in one buffer: far below what a buffer can hold, 4 GiB. A link that
+    /// reaches it is closed with `overloaded`. Servers act long before, on ``queuedBytes``.
     private static let waitingBytes = 1 << 31
 
     func send(_ frame: [UInt8]) {
@@ -160,6 +159,7 @@
     }
 
     /// Frames that go to many links, as they lie on the wire.
+    ///
     /// It is built once for all links, by the first one that sends it; see `SharedFrames`.
     private struct Form {
       var bytes = ByteBuffer()

@@ -106,6 +106,7 @@
     }
 
     /// Opens the link at its owner, and ends it there again if the connection ended meanwhile.
+    ///
     /// `open` may send, close, or meet the end of the connection, so the link's own state is
     /// looked at again after it.
     private func introduce(_ link: TCPLink) {
@@ -210,6 +211,7 @@
     ///
     /// The first time that the address is above its share, reading stops and is resumed by
     /// ``lookAgain(_:)``.
+    ///
     /// - Parameter bytes: All bytes held now, not the difference.
     /// - Throws: `overloaded` when the total is used up.
     private func hold(_ bytes: Int, _ context: ChannelHandlerContext) throws(LinkClosure) {
@@ -222,9 +224,9 @@
       lookAgain(context)
     }
 
-    /// The time for which a link above its address's share is not read before it is closed.
-    /// Long enough for other links of the address to finish a frame, short enough that a client
-    /// which holds its share with unfinished frames does not keep descriptors.
+    /// The time for which a link above its address's share is not read before it is closed. Long
+    /// enough for other links of the address to finish a frame, short enough that a client which
+    /// holds its share with unfinished frames does not keep descriptors.
     private static var slowedTime: TimeAmount { .seconds(5) }
 
     /// Resumes reading when the address is below its share; closes the link when that takes too

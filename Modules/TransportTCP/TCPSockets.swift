@@ -52,11 +52,12 @@
       return bootstrap
     }
 
+    /// Returns a bootstrap for a listener whose connections are set up in fair order.
+    ///
     /// - Parameters:
     ///   - waiting: The most accepted connections that wait to be set up.
     ///   - perAddress: The connections per second of one address.
     ///   - isExempt: Tells the addresses without such a rate, which stand for many clients.
-    /// Returns a bootstrap for a listener whose connections are set up in fair order.
     static func server(
       on loop: any EventLoop, waiting: Int, perAddress: Int,
       isExempt: @escaping @Sendable (String) -> Bool
@@ -92,6 +93,7 @@
     ///
     /// A listening socket that lives on in a child process keeps its port from all processes, its
     /// owner included.
+    ///
     /// The flag is set on accepted and connecting sockets as well: a child that keeps one open
     /// would keep its peer from seeing the close. A channel without a socket, such as one in tests,
     /// is left alone.

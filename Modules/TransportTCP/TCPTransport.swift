@@ -163,6 +163,7 @@
     ///
     /// The settings of foreign protocols, proxies, relay and memory are those of this moment;
     /// later changes apply to later listeners.
+    ///
     /// - Throws: `invalidOption` for several addresses or a bad certificate, `addressInUse`,
     ///   `cannotListen`, `shutDown`.
     public func listen(

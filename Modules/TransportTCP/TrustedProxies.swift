@@ -45,6 +45,7 @@ package struct TrustedProxies: Hashable, Sendable {
 
   /// Returns the address of an entry of `X-Forwarded-For`, which may have a port; `nil` when it is
   /// none.
+  ///
   /// Accepts `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]` and
   /// `[2001:db8::1]:443`. Brackets and the port are dropped; the port is not checked.
   package static func address(in entry: String) -> String? {
@@ -79,6 +80,7 @@ package struct TrustedProxies: Hashable, Sendable {
   }
 
   /// Returns true for an address of the machine itself.
+  ///
   /// All of 127.0.0.0/8 and `::1`. Names such as `localhost` are no addresses.
   static func isLoopback(_ address: String) -> Bool {
     guard let bytes = bytes(of: address) else { return false }
@@ -135,6 +137,7 @@ package struct TrustedProxies: Hashable, Sendable {
 
 extension FixedWidthInteger {
   /// The number that a text of decimal digits alone stands for, without a sign.
+  ///
   /// `Int("+5")` succeeds in the standard library; protocols here allow no sign, so this fails.
   /// An empty text fails as well, and a number beyond the type.
   init?(digits text: some StringProtocol) {

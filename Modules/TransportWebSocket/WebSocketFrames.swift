@@ -12,6 +12,7 @@
     /// Layout: FIN and opcode in one byte; the mask bit and a length of 7 bits; for 126 a
     /// length of 16 bits, for 127 one of 64, most significant byte first; then the 4 bytes of
     /// the key.
+    ///
     /// - Parameters:
     ///   - opcode: The kind of frame; the FIN bit is always set.
     ///   - count: The bytes of the payload.
@@ -37,6 +38,7 @@
     }
 
     /// Masks a payload, or unmasks a masked one, eight bytes at a time.
+    ///
     /// The buffer is changed in place, from its reader index on. Masking is its own inverse.
     static func mask(_ payload: inout ByteBuffer, with key: WebSocketMaskingKey) {
       let bytes = Array(key)

@@ -15,9 +15,9 @@
 
     /// The subprotocol that both ends name.
     package static let subprotocol = "tern"
-    /// The most bytes of one message, in both directions.
-    /// A longer frame ends the link. Senders cut their output into messages of this size, so
-    /// that large frames of the link do not need buffers of their size on the way.
+    /// The most bytes of one message, in both directions. A longer frame ends the link. Senders cut
+    /// their output into messages of this size, so that large frames of the link do not need
+    /// buffers of their size on the way.
     package static let messageBytes = 64 << 10
 
     /// Turns a channel whose opening handshake is over into a link, on its event loop.

@@ -25,9 +25,8 @@
     private var isPongUnderway = false
     /// Pongs that were written since bytes began to be read, and are not flushed.
     private var unflushedPongs = 0
-    /// The most pings of one read that are answered one by one.
-    /// A client that sends small pings in large reads would otherwise make the server write a
-    /// frame for each.
+    /// The most pings of one read that are answered one by one. A client that sends small pings in
+    /// large reads would otherwise make the server write a frame for each.
     private static var pongsPerRead: Int { 16 }
     /// The payload of the newest ping that came meanwhile.
     private var unansweredPing: ByteBuffer?

@@ -171,6 +171,7 @@
   }
 
   /// Sends the request for a WebSocket, and reports an answer that denies it.
+  ///
   /// It is removed when the server has agreed. Any head that reaches it is an answer that does
   /// not open a WebSocket, because the upgrader keeps the other one.
   private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHandler {

@@ -66,6 +66,7 @@
     }
 
     /// Performs a request for an administrator.
+    ///
     /// Asks the server if the credential is an administrator's; only then is the request performed.
     private func check(
       _ asked: AdminRequest, for requester: DirectRequest, _ caller: Caller

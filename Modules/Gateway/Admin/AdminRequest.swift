@@ -23,6 +23,7 @@ enum AdminRequest: Equatable, Sendable {
   /// Returns true for paths that are the operator's; those that end in `.json` are data.
   ///
   /// The console, rules and backups have endpoints of their own.
+  ///
   /// A path below `/-/` that ends in `.json` or `/.upload` is that of data: `-` is a valid key
   /// of a tree.
   static func serves(_ path: String) -> Bool {

@@ -20,6 +20,7 @@ struct BackupRequest: Sendable {
   ///
   /// The requester must be an administrator, which the server judges. On a development server a
   /// local request without a credential counts as its owner's.
+  ///
   /// - Throws: 400 for a body that is no index, 403 for a page of another origin, 405 for
   ///   another method.
   init(

@@ -2,8 +2,8 @@ import TernServer
 
 /// The figures of requests over HTTP.
 struct GatewayFigures {
-  /// Answers by the first digit of their status.
-  /// Index 0 counts those without a status; 1 to 5 are the classes `1xx` to `5xx`.
+  /// Answers by the first digit of their status. Index 0 counts those without a status; 1 to 5 are
+  /// the classes `1xx` to `5xx`.
   private var answers = [Int](repeating: 0, count: 6)
   /// The times from a request's head until its answer was handed over.
   private var time = Histogram.durations

@@ -18,8 +18,8 @@ enum MessageCoding: String, CaseIterable, Sendable {
   /// The codings that are read, as a header lists them.
   static let accepted = (allCases.map(\.rawValue) + ["identity"]).joined(separator: ", ")
 
-  /// The least bytes of a message that compression makes smaller.
-  /// Below it the heads of the format and the work outweigh the gain.
+  /// The least bytes of a message that compression makes smaller. Below it the heads of the format
+  /// and the work outweigh the gain.
   static let worthBytes = 1_024
 
   /// The most bytes that are reserved before it is known how many come out.

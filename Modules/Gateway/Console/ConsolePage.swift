@@ -12,6 +12,9 @@ enum ConsolePage {
   }
 
   /// Answers a request for the page or one of its files.
+  ///
+  /// - Throws: 403 on a development server under another name than this machine's, 404 for an
+  ///   unknown file or a server without a console, 405 for other methods.
   static func response(
     to request: HTTPRequest, at path: String, _ options: GatewayOptions
   ) throws(RESTError) -> HTTPResponse {
@@ -51,6 +54,7 @@ enum ConsolePage {
     require-trusted-types-for 'script'; trusted-types 'none'
     """
 
+  /// Returns the fields of every file. Nothing is kept: the files change with the program.
   private static func headers(_ type: String) -> HTTPFields {
     [
       ("Content-Type", type), ("Cache-Control", "no-store"),

@@ -11,6 +11,12 @@ enum RulesEndpoint {
   static func serves(_ path: String) -> Bool { path.hasPrefix(prefix) }
 
   /// Understands a request.
+  ///
+  /// `POST check` reads rules and reports errors, `POST explain` decides one question and tells
+  /// why, `GET` and `PUT documents` read and set the rules of documents. All are for
+  /// administrators, as the server decides.
+  ///
+  /// - Throws: 404 for another path, 405 for another method, 400 for a parameter or a body.
   static func request(
     _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
   ) throws(RESTError) -> DirectRequest {
@@ -69,6 +75,7 @@ enum RulesEndpoint {
     return language
   }
 
+  /// Reads the parameter `database`: a project, or a database of one.
   private static func database(_ target: RequestTarget) throws(RESTError) -> String {
     let parts = target["database"]?.split(separator: "/", omittingEmptySubsequences: false) ?? []
     let isProject = parts.count == 2 && parts[0] == "projects"
@@ -85,6 +92,7 @@ enum RulesEndpoint {
     }
   }
 
+  /// Reads a question; without `rules`, those in force are asked.
   private static func question(_ json: JSONValue) throws(RESTError) -> RulesQuestion {
     guard let operation = json["operation"]?.text, let path = json["path"]?.text else {
       throw .invalid("operation and path are needed.")

@@ -4,6 +4,10 @@
   import TernDocumentWire
 
   /// Removes documents by calls of an administrator, so that listeners see each deletion.
+  ///
+  /// Rounds of one query and as many commits as its names take, until a query finds nothing.
+  /// Documents that are written meanwhile may be found by a later round. It keeps itself alive
+  /// as the receiver of its calls.
   final class DocumentEraser: DocumentCallReceiver {
     private let session: DocumentGatewaySession
     private let database: String
@@ -49,6 +53,7 @@
       name.hasSameBytes(as: prefix) || name.utf8.starts(with: (prefix + "/").utf8)
     }
 
+    /// Begins a round: names of at most ``foundLimit`` documents from the start of the range.
     private func find() {
       step = .finding
       let selector = JSONValue.object([.init("allDescendants", .bool(true))])
@@ -83,6 +88,7 @@
     /// The id that sorts before all others: ids of numbers do, by their numbers.
     private static let leastID = "__id\(Int64.min)__"
 
+    /// Deletes the next names. Each commit is at the limit of writes that stock servers have.
     private func delete() {
       step = .deleting
       let batch = names.prefix(Self.deletedLimit)
@@ -91,6 +97,10 @@
       call(.commit, .object([.init("writes", .array(writes))]), named: "database", database)
     }
 
+    /// Begins a call with one message.
+    ///
+    /// - Parameters:
+    ///   - member: The member of the message that names the resource.
     private func call(
       _ method: DocumentMethod, _ body: JSONValue, named member: String, _ resource: String
     ) {
@@ -111,6 +121,7 @@
         let name = (try? JSONValue(parsing: json))?["document"]?["name"]?.text,
         path.isEmpty || isToRemove(name)
       else { return }
+      // The query has no upper bound, so names behind the range are left out here.
       names.append(name)
     }
 

@@ -6,6 +6,10 @@
 
   extension DocumentRESTEndpoint {
     /// Serves what an emulator offers beside the services, on a development server.
+    ///
+    /// Anything else gets 404 on a server that is not for development, as if the paths did not
+    /// exist. Clients of other machines get `PERMISSION_DENIED`: these requests carry no
+    /// credential.
     func serveEmulator(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) {
       guard handler.setting.options.isDevelopment,
         let asked = EmulatorRequest(request.method, target.path)
@@ -29,6 +33,7 @@
       }
     }
 
+    /// Reads the coverage of rules, with the rights of the owner.
     private func readCoverage(_ project: String, _ isPage: Bool, _ caller: Caller) {
       let request = DirectRequest(
         namespace: "projects/\(project)", isLocal: caller.isLocal, address: caller.address,
@@ -37,6 +42,7 @@
       handler.ask(request, context) { HTTPResponse(coverage: $0, isPage: isPage) }
     }
 
+    /// Replaces the rules of a project's documents, with the rights of the owner.
     private func setRules(_ project: String, _ body: [UInt8], _ caller: Caller) {
       do throws(DocumentRESTError) {
         let rules = try EmulatorRules(project: project, body: body)
@@ -46,6 +52,7 @@
       }
     }
 
+    /// Removes documents; the answer comes when all are gone.
     private func clear(_ database: String, _ path: [String], _ caller: Caller) {
       let eraser = DocumentEraser(database, path: path, in: session(of: caller)) {
         [handler, context] status in

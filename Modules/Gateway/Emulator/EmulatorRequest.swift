@@ -64,6 +64,8 @@ enum EmulatorRequest: Equatable, Sendable {
   }
 
   /// The list of services that answer at one address.
+  ///
+  /// All services answer at the same port, the hub among them.
   static func services(host: String, port: Int) -> JSONValue {
     let place: [JSONValue.Member] = [
       .init("host", .string(host)), .init("port", .integer(Int64(port))),

@@ -12,6 +12,11 @@ struct EmulatorRules: Equatable, Sendable {
   let ignoresErrors: Bool
 
   /// Reads `{rules: {files: [{name, content}]}, ignore_errors}`.
+  ///
+  /// Several files are joined with line feeds, so line numbers of errors count over all of them.
+  ///
+  /// - Throws: `INVALID_ARGUMENT` for a body that is no JSON, has no files, or a file without
+  ///   content.
   init(project: String, body: [UInt8]) throws(DocumentRESTError) {
     let json: JSONValue
     do throws(JSONError) {
@@ -41,6 +46,9 @@ struct EmulatorRules: Equatable, Sendable {
   }
 
   /// The answer to the client.
+  ///
+  /// Rules that do not compile are an error of 400, or with ``ignoresErrors`` an answer of 200
+  /// that lists the issue; the rules in force stay.
   func response(to answer: DirectAnswer) -> HTTPResponse {
     switch answer {
     case .done: return .json(.object([]))

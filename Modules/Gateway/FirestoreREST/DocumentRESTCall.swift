@@ -5,11 +5,16 @@
 
   /// One request to the documents' REST service under way: a call of the session of its connection,
   /// and the answer that its messages become.
+  ///
+  /// A method with one message is answered at once, with its length. Others begin to answer
+  /// when the first messages have come, in chunks; the client's pace stops and resumes the
+  /// call.
   final class DocumentRESTCall: DocumentCallReceiver {
     private let request: DocumentRESTRequest
     private var writer: DocumentRESTWriter
     private let handler: HTTPHandler
     private let context: ChannelHandlerContext
+    /// Held until the end; it holds this object as its receiver.
     private var call: DocumentGatewayCall?
     /// The part of the body that was not handed on.
     private var outbox: [UInt8] = []
@@ -35,6 +40,8 @@
     }
 
     /// Begins the call.
+    ///
+    /// - Parameter message: The request in protobuf.
     func start(_ message: [UInt8], in session: DocumentGatewaySession) {
       let metadata = request.authorization.map {
         [DocumentCallOpening.Entry("authorization", $0)]
@@ -59,6 +66,8 @@
 
     func callDidEnd(_ status: DocumentStatus?) { end(status.map { DocumentRESTError($0) }) }
 
+    /// Ends the answer. An error before the head is the status; behind it, it is the last
+    /// element of the array, as the service has it.
     private func end(_ error: DocumentRESTError?) {
       handler.whenGone = nil
       guard handler.isAnswering else { return }
@@ -97,6 +106,7 @@
       }
     }
 
+    /// Sends what has gathered, after the head if that has not left.
     private func flush() {
       guard handler.isAnswering, !outbox.isEmpty else { return }
       if !hasBegun {
@@ -114,6 +124,7 @@
       handler.flushStream(sent, context)
     }
 
+    /// Counts bytes that the client has taken; between both marks nothing changes.
     private func didSend(_ bytes: Int) {
       unsentBytes -= bytes
       // A client that takes what is sent has its time again.

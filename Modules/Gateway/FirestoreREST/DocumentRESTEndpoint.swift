@@ -50,6 +50,10 @@
     fileprivate static let tooMany = DocumentRESTError(
       .unavailable, "Too many requests are being read. Try again.")
 
+    /// Reads the body of a request into protobuf. On any thread.
+    ///
+    /// A compressed body is charged with the limit before it is decompressed, because its size
+    /// is not known.
     private static func message(of call: DocumentRESTRequest, _ charge: MemoryCharge) -> Message {
       Result { () throws(DocumentRESTError) in
         var call = call
@@ -77,6 +81,7 @@
       }
     }
 
+    /// Begins the call of a request whose body was read, or answers with its error.
     private func begin(_ call: DocumentRESTRequest, _ message: Message, _ caller: Caller) {
       do throws(DocumentRESTError) {
         let message = try message.get()
@@ -89,6 +94,9 @@
     }
 
     /// The session of the connection; another one when its requests come from elsewhere.
+    ///
+    /// The peer carries the caller's origin and locality, so requests with other rights never
+    /// share calls.
     func session(of caller: Caller) -> DocumentGatewaySession {
       if let session, session.peer == caller.peer { return session }
       end()

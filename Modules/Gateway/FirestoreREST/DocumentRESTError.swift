@@ -29,6 +29,8 @@ struct DocumentRESTError: Error, Equatable, Sendable {
   static let bodyBytes = 11 << 20
 
   /// A body beyond a limit.
+  ///
+  /// The words are the service's.
   static func tooLarge(limitBytes: Int) -> DocumentRESTError {
     DocumentRESTError(
       .invalidArgument, "Request payload size exceeds the limit: \(limitBytes) bytes.")
@@ -39,7 +41,8 @@ struct DocumentRESTError: Error, Equatable, Sendable {
     status: 404, headers: [("Content-Type", "text/plain; charset=utf-8")],
     body: Array("Not Found".utf8))
 
-  /// The object that tells of it.
+  /// The object that tells of it. Layout: `{"error": {"code", "message", "status", "details"}}`;
+  /// `code` is the status of HTTP.
   var json: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
@@ -60,6 +63,7 @@ struct DocumentRESTError: Error, Equatable, Sendable {
     return writer.bytes
   }
 
+  /// Returns the details of a violation: one `google.rpc.BadRequest` with one field.
   private static func details(_ violation: MessageJSONError.Violation) -> JSONValue {
     var members = [JSONValue.Member("description", .string(violation.description))]
     if !violation.field.isEmpty {

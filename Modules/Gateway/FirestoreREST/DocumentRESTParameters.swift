@@ -16,7 +16,8 @@ struct DocumentRESTParameters: Equatable, Sendable {
   /// Parameters that bind members, in order.
   private(set) var bindings: [RequestTarget.Parameter] = []
 
-  /// The most parameters of a request, those of its address and of its form together.
+  /// The most parameters of a request, those of its address and of its form together. Each binding
+  /// is looked up in a list, and a mask may be long; the limit bounds that work.
   static let maxParameters = 2_000
 
   /// Reads the parameters.
@@ -46,6 +47,7 @@ struct DocumentRESTParameters: Equatable, Sendable {
     }
   }
 
+  /// Reads `alt`: `json`, with `enum-encoding=int` or without.
   private mutating func readForm(_ text: String) throws(DocumentRESTError) {
     let parts = text.split(separator: ";")
     guard parts.first == "json" else {
@@ -63,6 +65,7 @@ struct DocumentRESTMembers {
 
   /// An object under construction.
   private struct Node {
+    /// The names of all members, in the order in which they were first set.
     var names: [String] = []
     var values: [String: JSONValue] = [:]
     var nodes: [String: Node] = [:]
@@ -146,6 +149,7 @@ struct DocumentRESTMembers {
 /// A query parameter that binds a member.
 struct DocumentRESTBinding {
   enum Kind {
+    /// `list` may be given more than once; `flag` is a boolean.
     case text, flag, list
 
     /// The parameter's text as the JSON that the member takes.
@@ -164,6 +168,7 @@ struct DocumentRESTBinding {
     methods.contains(method) && (self.name == name || snakeName == name)
   }
 
+  /// The name with underscores, the other spelling of proto3 JSON.
   private var snakeName: String {
     name.reduce(into: "") { text, character in
       if character.isUppercase { text += "_" }
@@ -171,6 +176,7 @@ struct DocumentRESTBinding {
     }
   }
 
+  /// The parameters of all methods, in the spelling of the messages' members.
   static let all = [
     Self(
       "mask.fieldPaths", .list, [.getDocument, .listDocuments, .createDocument, .updateDocument]),

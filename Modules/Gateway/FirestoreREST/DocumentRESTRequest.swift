@@ -38,6 +38,8 @@ extension DocumentRESTRequest {
   }
 
   /// Understands a request.
+  ///
+  /// Nothing is charged, and the body is not looked at except for a form in the place of a query.
   static func read(_ request: HTTPRequest, _ target: RequestTarget) -> Reading {
     var (method, target, body) = (request.method, target, request.body)
     if method == "POST", let other = request.headers["x-http-method-override"] {
@@ -92,6 +94,9 @@ extension DocumentRESTRequest {
   }
 
   /// Decompresses the body.
+  ///
+  /// - Throws: 400 for a body that does not decompress, or to more than
+  ///   ``DocumentRESTError/bodyBytes``. Does nothing for plain bodies.
   mutating func decompress() throws(DocumentRESTError) {
     guard let coding = exchange(&coding, with: nil), !body.isEmpty else { return }
     do throws(MessageCoding.Failure) {

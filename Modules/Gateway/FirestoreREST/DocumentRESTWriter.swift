@@ -8,6 +8,7 @@ import TernDocumentWire
 struct DocumentRESTWriter: Sendable {
   let method: DocumentMethod
   let parameters: DocumentRESTParameters
+  /// The elements written so far.
   private var count = 0
 
   init(_ method: DocumentMethod, _ parameters: DocumentRESTParameters) {
@@ -36,10 +37,13 @@ struct DocumentRESTWriter: Sendable {
   }
 
   /// Returns the end of the body.
+  ///
+  /// An array without elements has no beginning yet, and is written whole.
   mutating func finish() -> [UInt8] {
     method.streamsResponses ? Array((isEmpty ? "[]" : "]").utf8) : []
   }
 
+  /// Puts the bracket or the comma before an element of a stream.
   private mutating func divided(_ json: [UInt8]) -> [UInt8] {
     defer { count += 1 }
     guard method.streamsResponses else { return json }

@@ -65,6 +65,8 @@ struct DocumentRoute: Equatable, Sendable {
     return .call(DocumentRoute(method: method, database: database, segments: segments))
   }
 
+  /// Returns the method for a path without a verb. Documents have an even number of segments,
+  /// collections an odd one.
   private static func method(_ httpMethod: String, _ segments: [Substring]) -> DocumentMethod? {
     if segments.isEmpty { return nil }
     return switch httpMethod {
@@ -76,6 +78,7 @@ struct DocumentRoute: Equatable, Sendable {
     }
   }
 
+  /// Routes a path with a verb. The methods of whole databases take no segments.
   private static func match(
     _ verb: Substring, _ database: String, _ segments: [Substring]
   ) -> Match {

@@ -24,9 +24,8 @@
   }
 
   extension GRPCMessageReader.Failure {
-    /// The end of the call whose messages are invalid.
-    /// Sizes are `RESOURCE_EXHAUSTED` (8), everything else is `INTERNAL` (13), as the
-    /// specification of gRPC has it.
+    /// The end of the call whose messages are invalid. Sizes are `RESOURCE_EXHAUSTED` (8),
+    /// everything else is `INTERNAL` (13), as the specification of gRPC has it.
     var status: DocumentStatus {
       switch self {
       case .compressed:

@@ -31,6 +31,7 @@ enum GRPCStatusText {
 enum GRPCTimeout {
   /// Returns the time in nanoseconds; `nil` for text of another form. Times beyond 292 years are
   /// cut.
+  ///
   /// The units are `n`, `u`, `m`, `S`, `M` and `H`: nanoseconds to hours.
   ///
   /// - Parameter text: The value of the field, without spaces.

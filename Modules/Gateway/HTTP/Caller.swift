@@ -37,14 +37,20 @@ struct Caller: Equatable, Sendable {
       && isFromHere
     let end = request.peer.lastIndex(of: ":") ?? request.peer.endIndex
     let direct = String(request.peer[..<end])
+    // The last colon divides address and port, also in an IPv6 address.
     let named = Self.client(of: request, from: direct, behind: proxies)
     address = named ?? direct
     let other = named.map { "\($0):0" } ?? request.peer
+    // The peer of a request that is not local begins with `remote`, so that no rule of access
+    // takes it for one of this machine by its address.
     peer = isLocal ? request.peer : "remote \(other)" + (origin.map { " for \($0)" } ?? "")
     namespace = target["ns"] ?? HostName(host).namespace ?? Self.defaultNamespace
   }
 
   /// The client that a trusted proxy names: the last address of its list that is no such proxy.
+  ///
+  /// - Returns: `nil` when the peer is no trusted proxy, or when the list holds something that
+  ///   is no address: what lies before that cannot be believed.
   private static func client(
     of request: HTTPRequest, from peer: String, behind proxies: TrustedProxies
   ) -> String? {
@@ -85,6 +91,8 @@ struct HostName: Equatable, Sendable {
   let name: String
 
   /// Reads `host`, `host:port` or `[address]:port`.
+  ///
+  /// A name with several colons and no brackets is cut at the first one.
   init(_ text: String) {
     let text = text.lowercased()
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") {

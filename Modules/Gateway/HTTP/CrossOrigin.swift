@@ -4,6 +4,8 @@
 /// but the machine they run on.
 enum CrossOrigin {
   /// Adds what a browser wants to see, for the origin that asks.
+  ///
+  /// Called for every answer that is not private, errors among them: a page may read why it failed.
   static func allow(_ request: HTTPRequest, in response: inout HTTPResponse) {
     guard let origin = request.headers["origin"] else {
       response.headers.append("Access-Control-Allow-Origin", "*")
@@ -23,6 +25,9 @@ enum CrossOrigin {
 
   /// Answers the question that a browser asks before the request itself.
   ///
+  /// All methods and fields are allowed: the rules decide about data, and credentials are part
+  /// of the request. The answer may be kept for an hour.
+  ///
   /// - Parameter isDevelopment: True to let pages from elsewhere ask this machine's server.
   static func preflight(_ request: HTTPRequest, isDevelopment: Bool) -> HTTPResponse {
     var fields: HTTPFields = [
@@ -33,6 +38,8 @@ enum CrossOrigin {
       ),
       ("Access-Control-Max-Age", "3600"),
     ]
+    // Browsers ask before a public page may reach a private address. Saying yes is for
+    // development alone.
     if isDevelopment, request.headers["access-control-request-private-network"] == "true" {
       fields.append("Access-Control-Allow-Private-Network", "true")
     }

@@ -7,10 +7,15 @@
   import TernTreeWire
 
   /// A write whose body is large enough to be parsed away from the event loop.
+  ///
+  /// The order spares work for writes that would be denied: the head is checked, the rules are
+  /// asked without the data, and only then the body is charged and parsed, on the queue
+  /// ``GatewayLoad/parser``.
   struct LargeRequest: Sendable {
     private let request: HTTPRequest
     private let target: RequestTarget
     private let caller: Caller
+    /// True for a form with a file, whose first part is the data.
     private let isUpload: Bool
     /// The same request without its body.
     let head: RESTRequest
@@ -57,7 +62,10 @@
     var bodyBytes: Int { request.body.count }
 
     /// Charges the memory that parsing and deciding it take.
+    ///
+    /// - Throws: 413 for a body that no address may hold, 503 for one that does not fit now.
     func hold(_ charge: MemoryCharge) throws(RESTError) {
+      // The memory of parsed data may be many times that of their text, so that is what is charged.
       let weight = JSONWeight.bytes(request.body)
       let most = charge.budget.addressBytes
       guard weight <= most else {
@@ -68,6 +76,7 @@
       }
     }
 
+    /// Reads the whole request. O(*n*) in the bytes of the body; not on the event loop.
     func parsed() throws(RESTError) -> RESTRequest {
       isUpload
         ? try RESTUpload.write(request, target, caller)
@@ -76,7 +85,8 @@
   }
 
   extension HTTPHandler {
-    /// Bodies of more bytes are parsed on a thread of their own.
+    /// Bodies of more bytes are parsed on a thread of their own: they would delay all other
+    /// clients.
     static let largeBodyBytes = 64 << 10
 
     /// Asks the rules as far as they can judge without the body, then parses it.

@@ -6,7 +6,8 @@
   import TernTransportWebSocket
 
   extension HTTPHandler {
-    /// Finds who answers a request.
+    /// Hands a request to its endpoint: operators' paths first, paths of data last, by their
+    /// suffix.
     func route(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
       if setting.admin.isListener || AdminRequest.serves(rawTarget: request.target) {
         return AdminEndpoint(self, context).serve(request)

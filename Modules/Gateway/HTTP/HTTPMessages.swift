@@ -1,4 +1,6 @@
 /// A request as it came, whole.
+///
+/// Requests over HTTP/1.1 and over streams of HTTP/2 have the same form here.
 struct HTTPRequest: Equatable, Sendable {
   var method: String
   /// The target as it stood in the first line: a path, and a query behind `?`.
@@ -14,6 +16,8 @@ struct HTTPRequest: Equatable, Sendable {
 }
 
 /// An answer, whole.
+///
+/// The handler adds the fields about length, connection and origins.
 struct HTTPResponse: Equatable, Sendable {
   var status: Int
   var headers: HTTPFields = []
@@ -45,6 +49,8 @@ struct HTTPFields: Equatable, Sendable, ExpressibleByArrayLiteral {
   }
 
   /// The values of all fields of that name, cut at commas, without the space around them.
+  ///
+  /// O(*n*) in the fields. Not for fields whose values hold commas, such as dates.
   func list(_ name: String) -> [Substring] {
     all.filter { $0.name.lowercased() == name.lowercased() }
       .flatMap { $0.value.split(separator: ",") }

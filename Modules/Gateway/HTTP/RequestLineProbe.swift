@@ -11,7 +11,9 @@
     /// The most bytes of a method and the space behind it.
     private static let keptBytes = 32
 
+    /// The first bytes behind the last answer.
     private var start: [UInt8] = []
+    /// True from an answer until the next bytes.
     private var isAtStart = true
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -39,6 +41,8 @@
     }
 
     /// Returns true for the bytes of names of methods, as far as they are in use.
+    ///
+    /// Digits and other marks are left out, although a token of HTTP may hold them.
     private static func isName(_ byte: UInt8) -> Bool {
       switch byte {
       case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

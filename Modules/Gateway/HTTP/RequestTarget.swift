@@ -12,6 +12,8 @@ struct RequestTarget: Equatable, Sendable {
   }
 
   /// Takes a target apart; `nil` when an escape is malformed, or does not stand for UTF-8.
+  ///
+  /// A plus is a space in parameters and itself in the path.
   init?(_ target: String) {
     let bytes = Array(target.utf8)
     let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
@@ -47,6 +49,8 @@ struct RequestTarget: Equatable, Sendable {
   }
 
   /// The value of a parameter; the last one counts.
+  ///
+  /// O(*n*) in the parameters.
   subscript(name: String) -> String? {
     parameters.last { $0.name == name }?.value
   }
@@ -56,6 +60,8 @@ struct RequestTarget: Equatable, Sendable {
   }
 
   /// Returns bytes with their escapes resolved; `nil` when one is malformed.
+  ///
+  /// - Parameter plusIsSpace: True for parameters and forms. O(*n*).
   static func unescaped(_ bytes: some Collection<UInt8>, plusIsSpace: Bool) -> [UInt8]? {
     var decoded: [UInt8] = []
     decoded.reserveCapacity(bytes.count)

@@ -14,9 +14,8 @@
     /// The other end, in the form of links: `127.0.0.1:50412`.
     let peer: String
     private let channel: any Channel
-    /// The session of callers on this machine, and that of others.
-    /// Keyed by ``Caller/isLocal``: calls of both kinds may share a connection, and have
-    /// different rights.
+    /// The session of callers on this machine, and that of others. Keyed by ``Caller/isLocal``:
+    /// calls of both kinds may share a connection, and have different rights.
     private var sessions: [Bool: DocumentGatewaySession] = [:]
     /// The host of the last request that told nothing else of its origin, and its session.
     private var recent: (host: String, session: DocumentGatewaySession)?
@@ -30,11 +29,10 @@
     private var isDraining = false
     /// True when nothing more that comes is looked at.
     private(set) var isClosing = false
-    /// Bytes received since reading was stopped.
-    /// Beyond the window of the connection, the socket is not read either.
+    /// Bytes received since reading was stopped. Beyond the window of the connection, the socket is
+    /// not read either.
     private var unreadBytes = 0
-    /// Counts reads of the socket.
-    /// ``HTTP2Keepalive`` compares it to see if anything came.
+    /// Counts reads of the socket. ``HTTP2Keepalive`` compares it to see if anything came.
     private(set) var reads: UInt64 = 0
 
     private init(_ setting: GatewayContext, _ channel: any Channel) {
@@ -51,6 +49,7 @@
     ///
     /// The order of handlers, from the socket: flush gate, meter, stream gate, HTTP/2 with its
     /// management, keep-alive, errors. Each stream begins with a ``GRPCCallHandler``.
+    ///
     /// - Throws: When there are too many connections, or no memory for one; the channel is to
     ///   be closed.
     static func install(_ setting: GatewayContext, in channel: any Channel) throws {

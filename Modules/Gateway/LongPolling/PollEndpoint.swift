@@ -189,6 +189,7 @@
     }
 
     /// Answers the request that is held, if its connection is still there.
+    ///
     /// The absence of the client begins with it. What was answered counts as sent even if the
     /// connection breaks: a repeated request gets it again.
     private func release() {

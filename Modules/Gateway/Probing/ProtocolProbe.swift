@@ -55,6 +55,7 @@
 
     /// Sets up a channel as a connection of the endpoints is, with a server that has nothing and
     /// hears nothing.
+    ///
     /// Sessions say nothing, requests read an empty node, and names of sessions are not random.
     package static func install(in channel: any Channel) throws {
       let setting = GatewayContext(

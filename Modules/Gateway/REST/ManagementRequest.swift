@@ -25,6 +25,7 @@ enum ManagementRequest {
   ///
   /// Paths below `/.settings/` and `/.inspect/` never name data, because keys hold no dot. So
   /// an unknown one is an error here.
+  ///
   /// - Throws: 404 for an unknown setting, 405 for a method that the path does not take, 400
   ///   for a body or a credential that cannot be read.
   init?(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
@@ -169,6 +170,7 @@ enum RulesText {
   private enum Place { case outside, string, escape, lineComment, blockComment }
 
   /// The same as JSON proper: without comments, and with line breaks in strings written out.
+  ///
   /// Other faults of the text are kept: the result is as valid as the rules were.
   ///
   /// - Complexity: O(*n*) in the bytes.

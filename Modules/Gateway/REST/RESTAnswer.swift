@@ -6,8 +6,9 @@ enum RESTAnswer {
   /// The content type of data and errors.
   static let jsonType = "application/json; charset=utf-8"
 
-  /// - Parameter limitBytes: The most bytes of one answer's body.
   /// Returns the response to a read or a write.
+  ///
+  /// - Parameter limitBytes: The most bytes of one answer's body.
   ///
   static func response(
     to request: RESTRequest, _ answer: DirectAnswer, limitBytes: Int

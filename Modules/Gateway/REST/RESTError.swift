@@ -20,8 +20,8 @@ struct RESTError: Error, Equatable, Sendable {
   let text: String
   /// By what the reason is found.
   var denial: String?
-  /// The host that has what is asked for.
-  /// It makes the answer a redirect: the field `Location` names the same target there.
+  /// The host that has what is asked for. It makes the answer a redirect: the field `Location`
+  /// names the same target there.
   var host: String?
   /// The seconds after which a retry is accepted.
   var retrySeconds: Int?

@@ -8,6 +8,7 @@ import TernServer
 /// Source: realtime reference, sections 3.5 and 11.2.
 struct RESTParameters: Equatable, Sendable {
   /// The print style of an answer.
+  ///
   /// `silent` sends no body.
   enum Print: Equatable, Sendable { case plain, pretty, silent }
 
@@ -100,6 +101,7 @@ extension Credential {
   ///
   /// A service's token counts more than a user's, and one in the address more than one in the
   /// header.
+  ///
   /// - Parameter isLocal: True for a request of this machine, which the server may believe more.
   /// - Throws: 400 for an `auth_variable_override` that is neither an object nor `null`. The
   ///   token itself is not looked at here.

@@ -17,6 +17,7 @@ enum RESTUpload {
   }
 
   /// The same without its file.
+  ///
   /// Used to ask the rules before the file is read: a write of `null` stands for it.
   static func head(
     _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller

@@ -8,9 +8,11 @@
     enum Part: Sendable {
       /// Messages of one call, in order.
       case messages(call: UInt32, SharedFrames)
+      /// Any other frame: an answer, an end, or a pong.
       case frame(DocumentServerFrame)
     }
 
+    /// In the order of the frames.
     private(set) var parts: [Part] = []
 
     /// The most bytes of messages that are handed over together, with those of their heads: what
@@ -35,6 +37,7 @@
           continue
         }
         let count = GRPCMessageReader.headBytes + message.count
+        // A part ends with the call that it is for, and at the size of a frame of HTTP/2.
         if number != call || bytes + count > Self.partBytes { endPart() }
         call = number
         messages.append(message)

@@ -8,19 +8,29 @@
   ///
   /// While reading is paused, messages wait here. They are charged to the client's address; a call
   /// that leaves more unread than ``GatewayLimits/streamBytes`` ends when more comes for it.
+  ///
+  /// A call is numbered when the link takes it, and ends once: by the server (``finish(_:)``),
+  /// by its client (``cancel()``), with its session (``abandon()``), or by this class when too
+  /// much waits. Only the first and the last are told to the receiver.
   final class DocumentGatewayCall {
+    /// True once the receiver was told of the end, or is not to be told.
     private(set) var isEnded = false
     /// The number of the call on its link; 0 for a call that never began.
     var number: UInt32 = 0
     private weak var session: DocumentGatewaySession?
     private let method: DocumentMethod?
+    /// Held until the end; a cycle with a receiver that holds the call ends there.
     private var receiver: (any DocumentCallReceiver)?
     private let load: DocumentGatewayLoad
     private let loop: any EventLoop
+    /// True while the receiver wants no messages.
     private var isPaused = false
+    /// True while ``deliver()`` runs: a receiver that pauses and resumes within it must not
+    /// start another one.
     private var isDelivering = false
     /// Messages that the receiver has not taken, as they came.
     private var waiting = CircularBuffer<SharedFrames>()
+    /// The bytes of ``waiting``, all of them charged.
     private var waitingBytes = 0
     /// The batch of frames whose messages may exceed the limit together.
     private var batch: UInt64 = 0
@@ -61,6 +71,7 @@
       if isOn { deliver() }
     }
 
+    /// Sends a frame of the client, unless the call has ended on either side.
     private func tell(_ frame: DocumentClientFrame) {
       // What comes for a call that the server has ended was on its way when it did.
       if !isEnded, pendingEnd == nil, number != 0 { session?.send(frame) }
@@ -90,6 +101,10 @@
       !isEnded && pendingEnd == nil && !isPaused && waiting.isEmpty && !isDelivering
     }
 
+    /// Queues messages for later, and ends the call when its client leaves too much unread.
+    ///
+    /// The limit is looked at once for each batch of the server. So one large answer may exceed
+    /// it, and what is added behind may not.
     private func keep(_ messages: SharedFrames) {
       if isEnded || pendingEnd != nil { return }
       // An answer comes in one batch; only its memory bounds it.
@@ -134,17 +149,20 @@
       dropWaiting()
     }
 
+    /// Drops and releases the messages that wait.
     private func dropWaiting() {
       waiting.removeAll()
       load.release(exchange(&waitingBytes, with: 0))
     }
 
+    /// Hands messages to the receiver until it pauses or none are left, then the end if it waits.
     private func deliver() {
       if isDelivering { return }
       isDelivering = true
       defer { isDelivering = false }
       while !isPaused, !isEnded, let receiver, let messages = waiting.popFirst() {
         let isOne = messages.frames.count == 1
+        // Taken apart: a receiver that pauses after one of them gets the others later.
         if !isOne, !receiver.takes(together: messages) {
           for message in messages.frames.reversed() { waiting.prepend(SharedFrames([message])) }
           continue
@@ -161,6 +179,7 @@
       if waiting.isEmpty, let status = pendingEnd, !isEnded { end(status) }
     }
 
+    /// Tells the receiver of the end. It is released before the call, which may begin another one.
     private func end(_ status: DocumentStatus?) {
       isEnded = true
       pendingEnd = nil
@@ -204,6 +223,7 @@
       self.address = address
     }
 
+    /// Begins a batch of the server; the number wraps around without harm, as it is only compared.
     func beginBatch() { batch &+= 1 }
 
     /// Charges bytes; `false`, and nothing is charged, when the client may leave no more unread.
@@ -215,6 +235,7 @@
       return isOutcome
     }
 
+    /// Releases bytes that the receiver has taken, or that were dropped.
     func release(_ bytes: Int) { load.releaseAnswer(bytes, for: address) }
   }
 #endif

@@ -43,10 +43,15 @@
     var onClosure: () -> Void = {}
     let load: DocumentGatewayLoad
     private let open: LinkOpening
+    /// The link; `nil` before the first call and after the server has closed it.
     private var carrier: Carrier?
+    /// The calls that have not ended, by their numbers on the present link.
     private var calls: [UInt32: DocumentGatewayCall] = [:]
+    /// The number of the newest call of the present link; each link begins with 1.
     private var lastCall: UInt32 = 0
+    /// True once the client is gone: no call begins any more.
     private var isEnded = false
+    /// Sends pings while calls are open, because the server closes links that are silent.
     private var heartbeat: RepeatedTask?
 
     /// One link, for as long as the server keeps it.
@@ -84,6 +89,8 @@
     ///   - metadata: Names in lower case; `authorization` carries the credential.
     ///   - message: The only message of the call, which is thereby half-closed; `nil` when messages
     ///     follow.
+    /// - Returns: The call. When no link can be opened, it ends with `UNAVAILABLE` in the
+    ///   loop's next turn, and never within this function.
     func begin(
       _ method: String, metadata: [DocumentCallOpening.Entry], message: [UInt8]? = nil,
       to receiver: any DocumentCallReceiver
@@ -112,6 +119,7 @@
       close(reason)
     }
 
+    /// Hands a frame to the server; nothing happens without a link.
     func send(_ frame: DocumentClientFrame) {
       carrier?.owner.linkDidReceive([frame.encode()])
     }
@@ -128,6 +136,7 @@
   // MARK: - The link
 
   extension DocumentGatewaySession {
+    /// Opens a link; `nil` when the server takes no more of them.
     private func openLink() -> Carrier? {
       let session = NIOLoopBound(Weak(self), eventLoop: loop)
       let link = GatewayLink(
@@ -152,6 +161,8 @@
       init(_ session: DocumentGatewaySession) { self.session = session }
     }
 
+    /// Performs what the server asks. A closed link ends all its calls, in the order of their
+    /// beginnings, so that clients begin again.
     private func perform(_ order: LinkOrder) {
       switch order {
       case .send(let batches, let bytes): receive(batches, bytes)
@@ -177,6 +188,7 @@
       link?.didSend(bytes)
     }
 
+    /// Hands messages to their call; those for a call that has ended are dropped.
     private func receive(_ part: CallFrames.Part) {
       switch part {
       case .messages(let number, let messages): calls[number]?.receive(together: messages)
@@ -184,6 +196,7 @@
       }
     }
 
+    /// Hands a frame to its call. An answer is the only message of a call, and its good end.
     private func receive(_ frame: DocumentServerFrame) {
       switch frame {
       case .message(let number, let message): calls[number]?.receive(message)
@@ -196,6 +209,7 @@
       }
     }
 
+    /// Closes the link for a reason, and lets the client send again: what stopped it is gone.
     private func close(_ reason: LinkClosure) {
       stopHeartbeat()
       guard let old = exchange(&carrier, with: nil) else { return }
@@ -204,6 +218,7 @@
       onReading(true)
     }
 
+    /// Starts the pings, unless they run.
     private func startHeartbeat() {
       if heartbeat != nil { return }
       let session = NIOLoopBound(Weak(self), eventLoop: loop)

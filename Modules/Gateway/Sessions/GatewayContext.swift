@@ -67,6 +67,11 @@
 
     /// Counts a connection in; `false`, and not counted, when there are too many of all addresses,
     /// or of this one.
+    ///
+    /// - Parameters:
+    ///   - address: The client's address, without its port.
+    ///   - limit: The most connections of all addresses.
+    ///   - isProxy: True for a trusted proxy, which has no share.
     func enter(_ address: String, limit: Int, isProxy: Bool) -> Bool {
       state.withLock { $0.connections.enter(address, limit: limit, isProxy: isProxy) }
     }
@@ -87,6 +92,7 @@
       state.withLock { $0.figures.count(status: status, microseconds: microseconds) }
     }
 
+    /// Counts a connection out that ``enter(_:limit:isProxy:)`` has counted in.
     func leave(_ address: String) { state.withLock { $0.connections.leave(address) } }
 
     /// Counts a connection with streams that wait to begin, and returns the number of others.
@@ -97,9 +103,13 @@
       }
     }
 
+    /// Counts out a connection whose streams have begun, or that is gone.
     func endHolding() { state.withLock { $0.holding -= 1 } }
 
     /// Counts bytes of a body in; `false`, and not counted, when too many are held.
+    ///
+    /// The bytes are charged to the budget as well, for ``MemoryBudget/Use/receiving``. Two
+    /// bounds hold: the share of the address, and `limit` over all connections.
     func hold(_ bytes: Int, limit: Int, for address: String) -> Bool {
       guard budget.charge(bytes, .receiving, to: address) else { return false }
       let fits = state.withLock { state in
@@ -146,12 +156,14 @@
       return (response, count)
     }
 
+    /// Counts bytes of an answer out: they were sent, or never will be.
     func releaseAnswer(_ bytes: Int, for address: String) {
       if bytes == 0 { return }
       state.withLock { $0.answerBytes -= bytes }
       budget.release(bytes, .answers, of: address)
     }
 
+    /// Counts bytes of a body out: they were handed on, or dropped.
     func release(_ bytes: Int, for address: String) {
       if bytes == 0 { return }
       state.withLock { $0.bodyBytes -= bytes }

@@ -8,6 +8,7 @@
   enum LinkOrder: Sendable {
     /// Send these frames; ``GatewayLink/didSend(_:)`` is told how many bytes they were, in the end.
     case send([GatewayFrames], bytes: Int)
+    /// Stop or resume reading from the client.
     case setReading(Bool)
     /// End at once, without what was sent.
     case abort
@@ -16,14 +17,24 @@
   }
 
   /// The server's end of a connection that speaks another framing than ours.
+  ///
+  /// It has the same shape as a link over TCP: frames gather under a lock, and a flush hands
+  /// them to the loop together. It knows no protocol: the owner of the channel turns frames
+  /// into its own messages. Calls from any thread; orders on the loop alone.
   final class GatewayLink: NamedLink {
+    /// The output of the link, guarded by one mutex; orders are given outside it.
     private struct Outgoing {
+      /// Frames that no flush has taken.
       var frames: [GatewayFrames] = []
+      /// The bytes of ``frames``.
       var waitingBytes = 0
       /// Bytes given to the channel that it has not sent.
       var underwayBytes = 0
+      /// True while a flush is scheduled on the loop.
       var isFlushOwed = false
+      /// True from more than ``LinkPressure/highBytes`` queued until ``LinkPressure/lowBytes``.
       var isUnderPressure = false
+      /// True once no frames are taken any more.
       var isClosed = false
 
       var queuedBytes: Int { waitingBytes + underwayBytes }
@@ -52,6 +63,8 @@
       self.drained = drained
     }
 
+    /// The frames that wait and those that the channel has not sent, in bytes of the server's
+    /// messages: heads and other framing do not count.
     var queuedBytes: Int { outgoing.withLock { $0.queuedBytes } }
 
     var isClosed: Bool { outgoing.withLock { $0.isClosed } }
@@ -71,6 +84,7 @@
       }
     }
 
+    /// Hands the frames to the channel: at once on the loop, otherwise in its next turn.
     func flush() {
       if loop.inEventLoop { return writeOut() }
       let isNew = outgoing.withLock { outgoing in
@@ -83,6 +97,7 @@
 
     func setReading(_ on: Bool) { perform { self.order(.setReading(on)) } }
 
+    /// Ends the link behind what was sent. Later calls do nothing.
     func close() {
       let isFirst = outgoing.withLock { outgoing in
         defer { outgoing.isClosed = true }
@@ -95,6 +110,7 @@
       }
     }
 
+    /// Drops what waits and ends the link at once. A link that is closing is not aborted.
     func abort() {
       let isFirst = outgoing.withLock { outgoing in
         defer { outgoing.isClosed = true }
@@ -126,6 +142,7 @@
       }
     }
 
+    /// Gives the order to send what waits, if anything does.
     private func writeOut() {
       let (frames, bytes) = outgoing.withLock { outgoing in
         outgoing.isFlushOwed = false

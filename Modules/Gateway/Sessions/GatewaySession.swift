@@ -6,8 +6,13 @@
   /// A foreign client's session with the server: on its event loop alone.
   ///
   /// The server sees a link like any other, whose first frame introduces the client.
+  ///
+  /// The owner of the channel keeps it, and must call ``end(_:)``: until then the session and
+  /// its link hold each other.
   final class GatewaySession {
+    /// `nil` after the end.
     private(set) var link: GatewayLink?
+    /// The server's side; `nil` after the end.
     private var owner: (any LinkHandler)?
 
     /// Opens the session.
@@ -37,6 +42,8 @@
     }
 
     /// Hands on what the client sent.
+    ///
+    /// After the end, frames are dropped.
     func receive(_ frames: [[UInt8]]) {
       if !frames.isEmpty { owner?.linkDidReceive(frames) }
     }

@@ -18,6 +18,7 @@
       return channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
     }
 
+    /// Stops or resumes reading from a channel; a closed one is left alone.
     static func setReading(_ isOn: Bool, _ channel: any Channel) {
       try? channel.syncOptions?.setOption(.autoRead, value: isOn)
     }

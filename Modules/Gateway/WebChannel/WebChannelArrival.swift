@@ -1,5 +1,6 @@
 /// A request over WebChannel, with what came along with it.
 struct WebChannelArrival: Sendable {
+  /// The parameters of the protocol, read and checked.
   let channel: WebChannelRequest
   let target: RequestTarget
   let caller: Caller
@@ -36,6 +37,10 @@ struct WebChannelOwner: Sendable {
   /// The parameter of a handshake that names the one with the secret.
   static let secretNameParameter = "X-HTTP-Session-Id"
 
+  /// - Parameters:
+  ///   - arrival: The handshake.
+  ///   - secret: The second secret, drawn for this session.
+  ///   - authorization: The credential of the handshake, wherever it stood.
   init(_ arrival: WebChannelArrival, secret: String, authorization: String?) {
     secretName = arrival.target[Self.secretNameParameter]
     self.secret = secret
@@ -47,6 +52,8 @@ struct WebChannelOwner: Sendable {
   func sent(_ arrival: WebChannelArrival) -> Bool {
     if let secretName, arrival.target[secretName] != secret { return false }
     // Browsers send no origin with a GET to the page's own origin, nor with an image.
+    // A missing field passes, a different one does not: the session's id and the secret are the
+    // proof.
     if let other = arrival.origin, other != origin { return false }
     if let other = arrival.fields["authorization"], other != authorization { return false }
     return true

@@ -2,6 +2,9 @@ import TernDocumentJSON
 import TernDocumentWire
 
 /// The data of an array for the client: JSON text, which the sessions that get the same share.
+///
+/// A message that many listeners get is converted to JSON once; see ``WebChannelMessages``. The
+/// length is kept because chunks are framed by it, and computing it takes a look at each byte.
 struct WebChannelData: Sendable {
   let text: [UInt8]
   /// The number of UTF-16 code units of the text.

@@ -18,7 +18,9 @@
     private let loop: any EventLoop
     private let peer: String
     private var server: DocumentGatewaySession?
+    /// `nil` before ``open(_:_:)`` and after the end of the call.
     private var call: DocumentGatewayCall?
+    /// `nil` while the client has no back channel.
     private var back: Back?
     /// Due while a back channel waits, or while none does.
     private var timer: Scheduled<Void>?
@@ -28,6 +30,7 @@
     /// Messages that wait until the server reads again.
     private var delayed: [(contents: [WebChannelSession.Content], exchange: WebChannelExchange)] =
       []
+    /// True while the server wants no messages.
     private var isDelayed = false
     // Memory.
     private var charge: MemoryCharge?
@@ -264,6 +267,7 @@
     }
 
     /// Charges what is held, and lets the server's messages come or wait.
+    // An ended session is never aborted for its memory: its last arrays tell the client why.
     private func settle() {
       if isClosed { return }
       let bytes = session.keptBytes + unsentBytes

@@ -29,6 +29,8 @@
   extension WebChannelExchange {
     /// The request that a connection is answering, for a response that may take long.
     init(_ handler: HTTPHandler, _ context: ChannelHandlerContext) {
+      // The connection may go on to another request while this one's session still holds the
+      // exchange.
       let number = handler.requestNumber
       let isAlive = {
         handler.isAnswering && handler.requestNumber == number && context.channel.isActive
@@ -51,6 +53,8 @@
     }
 
     /// Serves the request.
+    ///
+    /// Errors before a session is found are answered here; later ones by ``WebChannelTable``.
     func serve(
       _ method: DocumentMethod, _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller,
       _ context: GatewayContext

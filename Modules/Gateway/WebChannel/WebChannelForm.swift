@@ -15,12 +15,18 @@ struct WebChannelForm: Equatable, Sendable {
   /// In the order of their ids.
   private(set) var maps: [Map] = []
 
+  /// A name is read up to this many bytes, so that a long one costs no copy.
   private static let longestName = 64
+  /// The member of a message that carries its JSON.
   private static let messageName = "__data__"
   /// The gap that a client leaves before its first message when it sends some out of order.
   private static let longestGap = 1_000
 
   /// - Complexity: O(*n*) in the bytes of the body.
+  /// - Parameters:
+  ///   - body: The form: `count`, `ofs`, `headers` and `req<i>___data__`, in any order.
+  ///   - all: The limits of the gateway.
+  /// - Throws: 413 or 431 for what is too large, 400 for what breaks the format.
   init(_ body: [UInt8], limits all: GatewayLimits) throws(WebChannelError) {
     let limits = all.webChannel
     guard body.count <= limits.formBytes else {
@@ -39,6 +45,7 @@ struct WebChannelForm: Equatable, Sendable {
       case "count": count = try WebChannelRequest.number(Self.text(value), name)
       case "ofs": offset = try WebChannelRequest.number(Self.text(value), name)
       case "headers": headers = try Self.headers(Self.text(value), all)
+      // Fields that are not known pass, as clients of other versions may send them.
       default:
         guard let (index, member) = try Self.place(name) else { continue }
         guard found.count < limits.maps || found[index] != nil else {
@@ -69,6 +76,7 @@ struct WebChannelForm: Equatable, Sendable {
     return (index, name[line...].dropFirst())
   }
 
+  /// Returns the value of a field, its escapes resolved.
   private static func bytes(_ value: ArraySlice<UInt8>) throws(WebChannelError) -> [UInt8] {
     guard let bytes = RequestTarget.unescaped(value, plusIsSpace: true) else {
       throw .invalid("The form has a malformed escape.")
@@ -76,6 +84,7 @@ struct WebChannelForm: Equatable, Sendable {
     return bytes
   }
 
+  /// Returns the value of a field as text.
   private static func text(_ value: ArraySlice<UInt8>) throws(WebChannelError) -> String {
     guard let text = String(validating: try bytes(value), as: UTF8.self) else {
       throw .invalid("The form is not UTF-8.")

@@ -18,6 +18,7 @@ struct WebChannelRequest: Equatable, Sendable {
 
   /// The version of the protocol.
   static let version = "8"
+  /// The path of the service; both channels lie below it.
   private static let service = "/google.firestore.v1.Firestore/"
 
   let method: DocumentMethod
@@ -40,6 +41,8 @@ struct WebChannelRequest: Equatable, Sendable {
   }
 
   /// - Parameter method: The method whose channel is at the target's path.
+  /// - Throws: 400 for another version, a number that is none, or a request of no kind; 405 for
+  ///   a method other than GET and POST.
   init(
     _ method: DocumentMethod, _ request: HTTPRequest, _ target: RequestTarget
   ) throws(WebChannelError) {
@@ -54,6 +57,8 @@ struct WebChannelRequest: Equatable, Sendable {
     kind = try Self.kind(request, target)
   }
 
+  /// Tells the purpose of a request by its method and parameters. A termination may come by
+  /// either method.
   private static func kind(
     _ request: HTTPRequest, _ target: RequestTarget
   ) throws(WebChannelError) -> Kind {
@@ -70,6 +75,9 @@ struct WebChannelRequest: Equatable, Sendable {
   }
 
   /// Reads a number that a client counts with.
+  ///
+  /// - Throws: 400 for anything but digits, and for numbers beyond 2^53, which clients in
+  ///   JavaScript cannot count exactly.
   static func number(_ text: some StringProtocol, _ name: String) throws(WebChannelError) -> Int {
     let isPlain = !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) }
     guard isPlain, let number = Int(text), number <= WebChannelLimits.lastNumber else {
@@ -91,6 +99,7 @@ struct WebChannelBack: Equatable, Sendable {
     self.holdMilliseconds = holdMilliseconds
   }
 
+  /// Reads `CI` (1 for a long poll) and `TO` (milliseconds).
   init(_ target: RequestTarget) throws(WebChannelError) {
     isLongPoll = target["CI"] == "1"
     holdMilliseconds = try target["TO"].map { text throws(WebChannelError) in

@@ -14,6 +14,7 @@ struct WebChannelSession: Sendable {
     let id: Int
     let content: Content
 
+    /// The bytes it is counted with while it waits, an entry of the table among them.
     var bytes: Int {
       guard case .message(let message) = content else { return WebChannelLimits.arrayBytes }
       return WebChannelLimits.arrayBytes + message.count
@@ -49,12 +50,14 @@ struct WebChannelSession: Sendable {
 
   private let limits: WebChannelLimits
   // From the client.
+  /// The number of the message whose turn it is.
   private var nextMap: Int
   /// Messages that came before their turn.
   private var early: [Int: Incoming] = [:]
   /// The bytes of messages that came before their turn.
   private(set) var earlyBytes = 0
   // To the client.
+  /// Arrays without an acknowledgement, in the order of their ids and without gaps.
   private var kept: [Kept] = []
   /// The bytes of arrays that are not acknowledged.
   private(set) var keptBytes = 0
@@ -69,9 +72,11 @@ struct WebChannelSession: Sendable {
 
   /// The response that arrays are sent in.
   private struct Back {
+    /// A long poll ends behind its first chunk.
     let mode: WebChannelBack
     /// The id of the newest array in it, or acknowledged before it.
     var sent: Int
+    /// The bytes of chunks so far.
     var bytes = 0
   }
 
@@ -86,6 +91,7 @@ struct WebChannelSession: Sendable {
   /// Returns the messages whose turn it is.
   ///
   /// - Throws: When a message is too far ahead, or too many bytes wait; nothing is changed.
+  /// - Parameter maps: In any order; numbers that were received before are ignored.
   mutating func receive(_ maps: [Incoming]) throws(WebChannelError) -> [Content] {
     var added = early
     for map in maps where map.id >= nextMap && added[map.id] == nil { added[map.id] = map }
@@ -138,6 +144,7 @@ struct WebChannelSession: Sendable {
   }
 
   /// Replaces what was not sent by the array that aborts the session.
+  // The ids of arrays that were never sent are used again: the client must see no gap.
   mutating func abort() {
     while let last = kept.last, last.id > lastSent {
       keptBytes -= last.bytes
@@ -158,6 +165,8 @@ struct WebChannelSession: Sendable {
   var isAcknowledged: Bool { isEnded && kept.isEmpty }
 
   /// Begins a response that arrays are sent in; what is not acknowledged is sent again.
+  ///
+  /// A client that opens another back channel may have lost the one before, with arrays in it.
   mutating func attach(_ mode: WebChannelBack) {
     back = Back(mode: mode, sent: (kept.first?.id ?? lastID + 1) - 1)
   }

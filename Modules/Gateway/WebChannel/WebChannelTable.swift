@@ -42,6 +42,10 @@
       }
     }
 
+    /// Returns the session of a later request.
+    ///
+    /// - Throws: ``WebChannelError/unknownSession`` for an unknown id, another method, or
+    ///   another client: the three are not told apart.
     private func session(of arrival: WebChannelArrival) throws(WebChannelError)
       -> WebChannelEndpoint
     {
@@ -62,6 +66,10 @@
   // MARK: - Handshake
 
   extension WebChannelTable {
+    /// Opens a session and answers with its greeting.
+    ///
+    /// - Throws: 503 for too many sessions or too little memory, 400 and 431 for header fields
+    ///   or messages; no session is left then.
     private func open(
       _ arrival: WebChannelArrival, _ upload: WebChannelUpload, _ context: GatewayContext,
       _ exchange: WebChannelExchange
@@ -119,6 +127,8 @@
       else { throw WebChannelError(503, "There are too many sessions.") }
     }
 
+    /// Ends the candidate that has had no back channel for the longest time. O(*n*) in the
+    /// sessions.
     private func endAbsent(_ isCandidate: (WebChannelEndpoint) -> Bool) {
       let absent = sessions.values.filter { $0.absentSince != nil && isCandidate($0) }
       absent.min { ($0.absentSince ?? .distantFuture) < ($1.absentSince ?? .distantFuture) }?
@@ -147,6 +157,8 @@
     private static let readingFactor = 8
 
     /// Reads the body, a large one away from the event loop, and goes on with it.
+    ///
+    /// - Parameter goOn: Called on the event loop; its error is the answer.
     private func read(
       _ arrival: WebChannelArrival, _ context: GatewayContext, _ exchange: WebChannelExchange,
       _ goOn: @escaping (WebChannelUpload) throws(WebChannelError) -> Void
@@ -162,6 +174,7 @@
         Result { () throws(WebChannelError) in try WebChannelUpload(body, of: method, limits) }
       }
       let isLarge = body.count > HTTPHandler.largeBodyBytes
+      // A body beyond the limit is rejected at once, by the form's own check.
       guard isLarge, body.count <= limits.webChannel.formBytes else { return finish(upload()) }
       let charge = MemoryCharge(context.load.budget, .parsing, of: arrival.caller.address)
       guard charge.add(body.count * Self.readingFactor) else {

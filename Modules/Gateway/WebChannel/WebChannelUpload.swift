@@ -22,6 +22,7 @@ struct WebChannelUpload: Sendable {
     }
   }
 
+  /// Converts one message to protobuf. Unknown members are skipped, as newer clients may send them.
   private static func content(
     _ json: [UInt8]?, _ method: DocumentMethod
   ) -> WebChannelSession.Content {

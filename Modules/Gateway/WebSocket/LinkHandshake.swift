@@ -12,6 +12,7 @@ struct LinkHandshake: Equatable, Sendable {
   /// Checks a request.
   ///
   /// Requests of web pages name their origin and are denied: a page could speak for its reader.
+  ///
   /// - Throws: 400 or 426 for a request that opens no WebSocket of version 13, 400 for another
   ///   subprotocol, 403 for one with an `Origin`.
   init(_ request: HTTPRequest) throws(RESTError) {

@@ -45,6 +45,7 @@ enum WebSocketFrame {
     private(set) var buffers: [ByteBuffer] = []
 
     /// Puts messages into frames.
+    ///
     /// A message beyond one part travels as several frames; see ``MessageParts``. Small
     /// messages share a buffer, so that many of them are few writes.
     init(_ messages: [[UInt8]]) {
@@ -154,6 +155,7 @@ struct MessageJoiner {
   }
 
   /// A short text of digits announces parts; `0` is the sign of life and stands for itself.
+  ///
   /// More than six digits are an ordinary text: no count may be that large.
   private static func count(_ text: [UInt8]) -> Int? {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")

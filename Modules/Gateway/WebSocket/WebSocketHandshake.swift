@@ -6,8 +6,7 @@ struct WebSocketHandshake: Equatable, Sendable {
   /// The path of the upgrade.
   static let path = "/.ws"
 
-  /// The proof of the handshake for the client.
-  /// The value of `Sec-WebSocket-Accept`.
+  /// The proof of the handshake for the client. The value of `Sec-WebSocket-Accept`.
   let accept: String
   /// The session over long polling that is to go on over this connection.
   let takenOver: String?
@@ -60,6 +59,7 @@ struct WebSocketHandshake: Equatable, Sendable {
   private static func isWebSocket(_ word: Substring) -> Bool { word.lowercased() == "websocket" }
 
   /// Sixteen bytes in base64.
+  ///
   /// 22 characters of the alphabet and two of padding.
   private static func isKey(_ key: String) -> Bool {
     key.utf8.count == 24 && key.hasSuffix("==")

@@ -25,9 +25,8 @@
 
     /// The things that a relay is told by its program.
     package struct Setting: Sendable {
-      /// The address of this node, as the others know it.
-      /// It is `ledger.address` of the configuration. The codes of headers cover it, so all
-      /// nodes have to spell it alike.
+      /// The address of this node, as the others know it. It is `ledger.address` of the
+      /// configuration. The codes of headers cover it, so all nodes have to spell it alike.
       let address: String
       /// Computes the code of a header under the cluster's secret, which the relay itself never
       /// sees.
@@ -98,12 +97,11 @@
     }
 
     let setting: Setting
-    /// The most connections to other nodes at a time.
-    /// Relayed connections and upstream links share it.
+    /// The most connections to other nodes at a time. Relayed connections and upstream links share
+    /// it.
     let limit: Int
-    /// The longest time that a connection waits for a node that leads.
-    /// Counted from the first time that it had to wait; a failed attempt to reach the leader
-    /// counts as waiting as well.
+    /// The longest time that a connection waits for a node that leads. Counted from the first time
+    /// that it had to wait; a failed attempt to reach the leader counts as waiting as well.
     let patience: Duration
     /// The longest time that a connection that another node has relayed waits for this one to
     /// lead.
@@ -146,6 +144,7 @@
 
     /// Closes all connections that are relayed, so that their clients connect again: another node
     /// leads, or this one does. Upstream links stay open: they are their owner's to end.
+    ///
     /// The number of connections is not changed here: each counts out when its channel has closed.
     package func endAll() {
       for channel in state.withLock({ $0.open.values.map { $0 } }) { channel.close(promise: nil) }
@@ -169,6 +168,7 @@
     }
 
     /// Takes out a connection that has waited.
+    ///
     /// Does nothing for a connection that does not wait.
     func letGo(_ id: ObjectIdentifier) { _ = state.withLock { $0.held.removeValue(forKey: id) } }
 

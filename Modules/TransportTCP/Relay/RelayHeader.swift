@@ -18,8 +18,7 @@ package struct RelayHeader: Equatable, Sendable {
     case whole(RelayHeader, byteCount: Int)
   }
 
-  /// The client, by its address and port.
-  /// The port is 0 for a client of this process.
+  /// The client, by its address and port. The port is 0 for a client of this process.
   package var client: ProxyHeader.Client
   /// The time at which the header was made, in milliseconds since 1970.
   package var time: Int64
@@ -70,9 +69,10 @@ package struct RelayHeader: Equatable, Sendable {
 
   /// Returns the bytes of the header for the node at `address`.
   ///
-  /// - Returns: `nil` when the client's address is no address of IP.
   /// The layout is in Docs/Formats/node-relay.md. The length is 88 bytes for IPv4 and 112 for
   /// IPv6, one more with flags.
+  ///
+  /// - Returns: `nil` when the client's address is no address of IP.
   package func bytes(to address: String, _ code: Coding) -> [UInt8]? {
     guard let source = TrustedProxies.bytes(of: client.address) else { return nil }
     let flags = (isRemote ? Self.remoteFlag : 0) | (isOfOtherShard ? Self.shardFlag : 0)
@@ -94,6 +94,7 @@ package struct RelayHeader: Equatable, Sendable {
   ///
   /// The code is checked last, over bytes that are known to be there. The time and the nonce
   /// are left to ``RelayAdmission``.
+  ///
   /// - Parameters:
   ///   - bytes: The first bytes, from the very first one; those behind the header are ignored.
   ///   - address: The address of this node, which the code covers.
@@ -186,9 +187,10 @@ struct RelayAdmission: Sendable {
   /// The nonces that are remembered.
   var count: Int { nonces.count }
 
-  /// - Parameter now: Milliseconds since 1970.
   /// Decides about a header, and remembers its nonce when it is admitted. O(1), spread over all
   /// calls.
+  ///
+  /// - Parameter now: Milliseconds since 1970.
   mutating func admit(_ header: RelayHeader, now: Int64) -> Verdict {
     let window = RelayLimits.clockDifferenceMilliseconds
     forget(before: now)

@@ -57,6 +57,7 @@
     }
 
     /// Opens a link, and tries again where another proof may satisfy this node.
+    ///
     /// Proofs are tried in turn, each on a connection of its own, because a handshake that has
     /// failed ends its connection. The deadline covers all attempts together.
     private func reach(_ upstream: Upstream) async throws -> TCPLink {
@@ -74,9 +75,10 @@
       throw TransportError.shutDown
     }
 
-    /// - Parameter proof: The proof that the node has to give; `nil` without TLS.
     /// Makes one connection: the header of the client, then TLS if there is a proof to demand,
     /// then the framing.
+    ///
+    /// - Parameter proof: The proof that the node has to give; `nil` without TLS.
     private func attempt(
       _ upstream: Upstream, _ proof: NodeTrust.Proof? = nil
     ) async throws -> TCPLink {

@@ -54,6 +54,7 @@
     }
 
     /// Notes the proof that did.
+    ///
     /// The next link tries it first, which saves a connection for each proof that fails.
     func note(_ proof: Proof) { state.withLock { $0.proof = proof } }
 

@@ -27,6 +27,7 @@
   }
 
   /// Stands for the trust of a node in the same build.
+  ///
   /// Its list of proofs is empty, so no upstream link is ever tried with it.
   struct NodeTrust: Sendable {
     enum Proof: Sendable { case system }

@@ -46,6 +46,7 @@
     }
 
     /// Offers protocols to clients, from the next reading of the certificate on.
+    ///
     /// The order is the server's preference. Clients that ask for no protocol get HTTP/1.1 or
     /// the framing, by their first bytes.
     func offer(_ protocols: [String]) { state.withLock { $0.protocols = protocols } }

@@ -53,6 +53,7 @@
 
     /// Returns true when a name in a certificate, which may have a star as its first label, covers
     /// a name.
+    ///
     /// The star stands for exactly one label, and only for the whole first one: `*.example.com`
     /// covers `a.example.com`, neither `example.com` nor `a.b.example.com`. Source: RFC 6125,
     /// section 6.4.3.
