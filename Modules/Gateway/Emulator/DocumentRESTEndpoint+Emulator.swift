@@ -7,7 +7,7 @@
   extension DocumentRESTEndpoint {
     /// Serves what an emulator offers beside the services, on a development server.
     ///
-    /// Anything else gets 404 on a server that is not for development, as if the paths did not
+    /// On a server that is not for development every request is 404, as if the paths did not
     /// exist. Clients of other machines get `PERMISSION_DENIED`: these requests carry no
     /// credential.
     func serveEmulator(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) {

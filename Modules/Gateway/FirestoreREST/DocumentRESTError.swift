@@ -29,8 +29,6 @@ struct DocumentRESTError: Error, Equatable, Sendable {
   static let bodyBytes = 11 << 20
 
   /// A body beyond a limit.
-  ///
-  /// The words are the service's.
   static func tooLarge(limitBytes: Int) -> DocumentRESTError {
     DocumentRESTError(
       .invalidArgument, "Request payload size exceeds the limit: \(limitBytes) bytes.")

@@ -8,7 +8,6 @@ import TernDocumentWire
 struct DocumentRESTWriter: Sendable {
   let method: DocumentMethod
   let parameters: DocumentRESTParameters
-  /// The elements written so far.
   private var count = 0
 
   init(_ method: DocumentMethod, _ parameters: DocumentRESTParameters) {

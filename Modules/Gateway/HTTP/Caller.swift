@@ -35,9 +35,9 @@ struct Caller: Equatable, Sendable {
     isLocal =
       HostName.isLoopbackPeer(request.peer) && HostName(host).isThisMachine && !isForwarded
       && isFromHere
+    // The last colon divides address and port, also in an IPv6 address.
     let end = request.peer.lastIndex(of: ":") ?? request.peer.endIndex
     let direct = String(request.peer[..<end])
-    // The last colon divides address and port, also in an IPv6 address.
     let named = Self.client(of: request, from: direct, behind: proxies)
     address = named ?? direct
     let other = named.map { "\($0):0" } ?? request.peer

@@ -85,8 +85,7 @@
   }
 
   extension HTTPHandler {
-    /// Bodies of more bytes are parsed on a thread of their own: they would delay all other
-    /// clients.
+    /// Bodies of more bytes are parsed on another thread: they would delay all other clients.
     static let largeBodyBytes = 64 << 10
 
     /// Asks the rules as far as they can judge without the body, then parses it.

@@ -6,8 +6,7 @@
   import TernTransportWebSocket
 
   extension HTTPHandler {
-    /// Hands a request to its endpoint: operators' paths first, paths of data last, by their
-    /// suffix.
+    /// Hands a request to its endpoint: operators' first, that of data last, by the path's suffix.
     func route(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
       if setting.admin.isListener || AdminRequest.serves(rawTarget: request.target) {
         return AdminEndpoint(self, context).serve(request)

@@ -61,7 +61,7 @@ struct RequestTarget: Equatable, Sendable {
 
   /// Returns bytes with their escapes resolved; `nil` when one is malformed.
   ///
-  /// - Parameter plusIsSpace: True for parameters and forms. O(*n*).
+  /// - Parameter plusIsSpace: True for parameters and forms.
   static func unescaped(_ bytes: some Collection<UInt8>, plusIsSpace: Bool) -> [UInt8]? {
     var decoded: [UInt8] = []
     decoded.reserveCapacity(bytes.count)

@@ -9,7 +9,6 @@ enum RESTAnswer {
   /// Returns the response to a read or a write.
   ///
   /// - Parameter limitBytes: The most bytes of one answer's body.
-  ///
   static func response(
     to request: RESTRequest, _ answer: DirectAnswer, limitBytes: Int
   ) -> HTTPResponse {

@@ -106,9 +106,8 @@ struct RESTError: Error, Equatable, Sendable {
 extension RESTError {
   /// The error for a refusal of the server.
   ///
-  /// 401 stands for denials as well as for bad credentials: clients of the Realtime Database
-  /// know no other. 429 carries the pause that the limit on requests demands, rounded up to
-  /// seconds.
+  /// Denials are 401 as bad credentials are, in the way of the service. 429 carries the pause that
+  /// the limit on requests demands, rounded up to seconds.
   init(_ refusal: DirectRefusal) {
     switch refusal {
     case .unauthenticated(let reason): self.init(401, reason)

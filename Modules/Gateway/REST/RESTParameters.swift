@@ -86,7 +86,6 @@ struct RESTParameters: Equatable, Sendable {
     return Int((count * unit).rounded(.up))
   }
 
-  /// - Throws: 400 for a word that is no limit.
   private static func sizeLimit(_ text: String) throws(RESTError) -> WriteSizeLimit {
     guard let limit = WriteSizeLimit(rawValue: text) else {
       throw .invalid(

@@ -47,7 +47,6 @@ enum RESTQuery {
     }
   }
 
-  /// Adds one bound to a query.
   private static func bounded(
     _ query: TreeQuery, _ name: String, _ text: String
   ) throws(RESTError) -> TreeQuery {
@@ -80,7 +79,6 @@ enum RESTQuery {
     return (value.scalar, key)
   }
 
-  /// Adds the limit, if there is one.
   private static func limited(
     _ query: TreeQuery, _ target: RequestTarget
   ) throws(RESTError) -> TreeQuery {

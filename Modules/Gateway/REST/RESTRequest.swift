@@ -197,7 +197,7 @@ enum EntityTag {
   /// Names the state of having no data.
   static let none = "null_etag"
 
-  /// Returns the tag of data. O(*n*) in the data unless the hash is known.
+  /// Returns the tag of data. O(*n*) in the data at the most.
   static func tag(of node: TreeNode) -> String { node.isEmpty ? none : node.hash }
 
   /// The hash a tag stands for, as conditional writes expect it.

@@ -149,7 +149,6 @@
       dropWaiting()
     }
 
-    /// Drops and releases the messages that wait.
     private func dropWaiting() {
       waiting.removeAll()
       load.release(exchange(&waitingBytes, with: 0))

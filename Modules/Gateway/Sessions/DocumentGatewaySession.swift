@@ -218,7 +218,6 @@
       onReading(true)
     }
 
-    /// Starts the pings, unless they run.
     private func startHeartbeat() {
       if heartbeat != nil { return }
       let session = NIOLoopBound(Weak(self), eventLoop: loop)

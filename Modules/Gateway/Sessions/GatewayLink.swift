@@ -26,7 +26,6 @@
     private struct Outgoing {
       /// Frames that no flush has taken.
       var frames: [GatewayFrames] = []
-      /// The bytes of ``frames``.
       var waitingBytes = 0
       /// Bytes given to the channel that it has not sent.
       var underwayBytes = 0
@@ -34,7 +33,6 @@
       var isFlushOwed = false
       /// True from more than ``LinkPressure/highBytes`` queued until ``LinkPressure/lowBytes``.
       var isUnderPressure = false
-      /// True once no frames are taken any more.
       var isClosed = false
 
       var queuedBytes: Int { waitingBytes + underwayBytes }
@@ -142,7 +140,6 @@
       }
     }
 
-    /// Gives the order to send what waits, if anything does.
     private func writeOut() {
       let (frames, bytes) = outgoing.withLock { outgoing in
         outgoing.isFlushOwed = false

@@ -267,7 +267,8 @@
     }
 
     /// Charges what is held, and lets the server's messages come or wait.
-    // An ended session is never aborted for its memory: its last arrays tell the client why.
+    ///
+    /// An ended session is never aborted for its memory: its last arrays tell the client why.
     private func settle() {
       if isClosed { return }
       let bytes = session.keptBytes + unsentBytes

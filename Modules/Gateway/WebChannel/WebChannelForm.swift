@@ -22,11 +22,11 @@ struct WebChannelForm: Equatable, Sendable {
   /// The gap that a client leaves before its first message when it sends some out of order.
   private static let longestGap = 1_000
 
-  /// - Complexity: O(*n*) in the bytes of the body.
   /// - Parameters:
   ///   - body: The form: `count`, `ofs`, `headers` and `req<i>___data__`, in any order.
   ///   - all: The limits of the gateway.
   /// - Throws: 413 or 431 for what is too large, 400 for what breaks the format.
+  /// - Complexity: O(*n*) in the bytes of the body.
   init(_ body: [UInt8], limits all: GatewayLimits) throws(WebChannelError) {
     let limits = all.webChannel
     guard body.count <= limits.formBytes else {

@@ -90,8 +90,8 @@ struct WebChannelSession: Sendable {
 
   /// Returns the messages whose turn it is.
   ///
-  /// - Throws: When a message is too far ahead, or too many bytes wait; nothing is changed.
   /// - Parameter maps: In any order; numbers that were received before are ignored.
+  /// - Throws: When a message is too far ahead, or too many bytes wait; nothing is changed.
   mutating func receive(_ maps: [Incoming]) throws(WebChannelError) -> [Content] {
     var added = early
     for map in maps where map.id >= nextMap && added[map.id] == nil { added[map.id] = map }
@@ -144,7 +144,8 @@ struct WebChannelSession: Sendable {
   }
 
   /// Replaces what was not sent by the array that aborts the session.
-  // The ids of arrays that were never sent are used again: the client must see no gap.
+  ///
+  /// The ids of arrays that were never sent are used again: the client must see no gap.
   mutating func abort() {
     while let last = kept.last, last.id > lastSent {
       keptBytes -= last.bytes
