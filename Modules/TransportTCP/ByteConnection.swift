@@ -12,11 +12,10 @@
     ///   - options: The address, the options of TLS and the time limit.
     ///   - loop: The event loop of the channel.
     ///   - install: Adds the handlers of the protocol, on the event loop.
-    /// - Throws: `TransportError`.
-    ///   `invalidOption` for a mistake in the options, before any packet is sent; `timedOut`,
-    ///   `refused`, `notSecure`, `unreachable` otherwise.
     /// - Returns: The result of `install`, once the connection is open and, with TLS, the
     ///   certificate has been checked.
+    /// - Throws: `TransportError`: `invalidOption` for a mistake in the options, before any packet
+    ///   is sent; `timedOut`, `refused`, `notSecure` or `unreachable` otherwise.
     package static func open<R: Sendable>(
       _ options: TCPOptions, on loop: any EventLoop,
       install: @escaping @Sendable (any Channel) throws -> R

@@ -36,9 +36,9 @@
 
     /// A table for as many connections as this process may have descriptors, less the reserve.
     ///
-    /// At a low soft limit, half of the descriptors is used rather than less: a process with
-    /// 128 of them still serves 64 clients.
-    /// The soft limit is read once; a change while the process runs is not seen.
+    /// At a low soft limit, half of the descriptors is used rather than less: a process with 128
+    /// of them still serves 64 clients. The soft limit is read once; a change while the process
+    /// runs is not seen.
     static func ofProcess() -> ConnectionTable {
       var limits = rlimit()
       #if canImport(Glibc)

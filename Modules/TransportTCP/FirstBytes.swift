@@ -25,7 +25,7 @@ enum FirstBytes {
     self = expected.next() == nil ? .framed : .undecided
   }
 
-  /// The bytes of the preamble that no other protocol begins with. `TERN`. No request line of HTTP,
-  /// no TLS record and no preface of HTTP/2 (`PRI `) begins so.
+  /// The bytes of the preamble that no other protocol begins with: `TERN`. No request line of
+  /// HTTP, no TLS record and no preface of HTTP/2 (`PRI `) begins so.
   private static let nameBytes = 4
 }

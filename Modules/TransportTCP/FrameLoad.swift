@@ -20,13 +20,12 @@ final class FrameLoad: Sendable {
 
   /// Counts memory in, or out again.
   ///
-  /// - Returns: `false` when the address holds more than its share; the memory is counted all the
-  ///   same, and the link is to be slowed.
-  /// - Throws: ``LinkClosure/overloaded(limitBytes:)`` when that is too much; then nothing changes.
-  ///
   /// - Parameters:
   ///   - count: The change in bytes; negative to count out, which always succeeds.
   ///   - address: The address of the link's peer, without its port.
+  /// - Returns: `false` when the address holds more than its share; the memory is counted all the
+  ///   same, and the link is to be slowed.
+  /// - Throws: ``LinkClosure/overloaded(limitBytes:)`` when that is too much; then nothing changes.
   func change(by count: Int, for address: String) throws(LinkClosure) -> Bool {
     if count < 0 {
       release(-count, for: address)

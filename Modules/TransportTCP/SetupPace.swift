@@ -24,7 +24,7 @@
     /// after it. It lies in the past by less than ``share`` + 1 intervals after each
     /// ``take(_:at:)``.
     private var used: NIODeadline
-    /// The mean time by which the loop woke up too late, in nanoseconds. An exponential mean over
+    /// The mean time by which the loop woke up too late, in nanoseconds: an exponential mean over
     /// about ``weight`` wakeups.
     private var lateness: Int64 = 0
 

@@ -224,9 +224,9 @@
       lookAgain(context)
     }
 
-    /// The time for which a link above its address's share is not read before it is closed. Long
-    /// enough for other links of the address to finish a frame, short enough that a client which
-    /// holds its share with unfinished frames does not keep descriptors.
+    /// The time for which a link above its address's share is not read before it is closed. It lets
+    /// other links of the address finish a frame, and ends a client that holds its share with
+    /// frames which it never finishes.
     private static var slowedTime: TimeAmount { .seconds(5) }
 
     /// Resumes reading when the address is below its share; closes the link when that takes too

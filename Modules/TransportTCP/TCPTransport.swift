@@ -189,9 +189,9 @@
         bootstrap
         .childChannelInitializer { [tls, tunnel] channel in
           channel.eventLoop.makeCompletedFuture {
+            let admission = try connections.admit(channel)
             // The order of the handlers is the order in which bytes are unwrapped: the proxy's
             // header, the choice of the node, TLS, a tunnel, the framing.
-            let admission = try connections.admit(channel)
             let isProxy = heads.contains(channel.remoteAddress?.ipAddress ?? "")
             if isProxy || relay != nil {
               try channel.pipeline.syncOperations.addHandler(

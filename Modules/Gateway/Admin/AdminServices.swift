@@ -67,9 +67,9 @@
       case .readiness:
         let readiness = await operations.readiness
         if readiness.reasons.isEmpty { return .text("ready\n") }
-        let told = tellsDetails ? readiness.details : readiness.reasons
         // Reasons in full may name files and addresses, so only the operator's own listener
         // tells them.
+        let told = tellsDetails ? readiness.details : readiness.reasons
         return .text(told.map { $0 + "\n" }.joined(), status: 503)
       case .metrics:
         // The endpoints' figures are not known to the server, which has no module above it.

@@ -7,7 +7,7 @@
   /// significant first, the message. A buffer of messages that many calls get is built once and
   /// shared.
   struct GRPCMessageBuffer: Sendable {
-    /// The messages, ready to be sent as one frame of data.
+    /// The messages, ready to be sent as one piece of data.
     private(set) var bytes: ByteBuffer
 
     /// Puts messages that are not compressed one behind the other.

@@ -6,7 +6,7 @@
 
   /// The head of a request on a stream of HTTP/2 that asks for gRPC.
   struct GRPCRequestHead {
-    /// `/service/method`. As it was sent; ``GRPCMethod`` decides what it names.
+    /// `/service/method`, as it was sent; ``GRPCMethod`` decides what it names.
     let path: String
     /// The content type of the answer: that of the request.
     let contentType: String

@@ -25,7 +25,7 @@
     private var flushing: [GRPCCallHandler] = []
     private let gate = HTTP2FlushGate()
     private(set) var isReading = true
-    /// True once the server is stopping: `GOAWAY` was sent.
+    /// True once the server has closed a session under its calls: `GOAWAY` was sent.
     private var isDraining = false
     /// True when nothing more that comes is looked at.
     private(set) var isClosing = false

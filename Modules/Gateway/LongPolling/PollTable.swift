@@ -18,8 +18,8 @@
 
     /// Answers a request for `/.lp`, at once or when there is something to say.
     ///
-    /// - Throws: 404 for an unknown id or a wrong password, which are not told apart; 405, 400
-    ///   and 503 as below.
+    /// - Throws: 404 for an unknown id or a wrong password, which are not told apart; 405 for a
+    ///   poll that is no `GET`; the errors of a new session and of malformed messages.
     func take(
       _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ setting: GatewayContext,
       _ poll: HeldPoll

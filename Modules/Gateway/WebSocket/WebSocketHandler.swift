@@ -186,7 +186,7 @@
       context.write(wrapOutboundOut(ByteBuffer(bytes: head + payload)), promise: nil)
     }
 
-    /// Flushes the pongs of a read behind one promise, which tells that the client has read them.
+    /// Flushes the pongs of a read behind one promise, which tells that they have left.
     private func flushPongs(_ context: ChannelHandlerContext) {
       if unflushedPongs == 0 || isEnding { return }
       unflushedPongs = 0

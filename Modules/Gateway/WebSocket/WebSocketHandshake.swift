@@ -6,7 +6,7 @@ struct WebSocketHandshake: Equatable, Sendable {
   /// The path of the upgrade.
   static let path = "/.ws"
 
-  /// The proof of the handshake for the client. The value of `Sec-WebSocket-Accept`.
+  /// The proof of the handshake for the client: the value of `Sec-WebSocket-Accept`.
   let accept: String
   /// The session over long polling that is to go on over this connection.
   let takenOver: String?

@@ -283,7 +283,7 @@ private struct WebSocketMask {
 
 /// Checks text byte by byte, wherever it is cut.
 struct UTF8Checker {
-  /// The number of bytes of the character still to come. 0 between characters.
+  /// The number of bytes of the character still to come; 0 between characters.
   private var missing = 0
   /// The values that the next of them may have.
   private var allowed: ClosedRange<UInt8> = 0x80...0xBF

@@ -100,8 +100,8 @@
     /// The most connections to other nodes at a time. Relayed connections and upstream links share
     /// it.
     let limit: Int
-    /// The longest time that a connection waits for a node that leads. Counted from the first time
-    /// that it had to wait; a failed attempt to reach the leader counts as waiting as well.
+    /// The longest time that a connection waits for a node that leads, from the first time that it
+    /// had to wait. A failed attempt to reach the leader counts as waiting as well.
     let patience: Duration
     /// The longest time that a connection that another node has relayed waits for this one to
     /// lead.
@@ -216,10 +216,9 @@
 
     /// Returns true when an authentic header is believed.
     ///
-    /// - Parameter address: The address that the header came from: that of a node, for a while.
-    ///
     /// - Parameters:
     ///   - header: A header whose code was right. Its time and its nonce are judged here.
+    ///   - address: The address that the header came from: that of a node, for a while.
     func admits(_ header: RelayHeader, from address: String? = nil) -> Bool {
       let (now, moment) = (setting.now(), NIODeadline.now())
       return state.withLock { state in

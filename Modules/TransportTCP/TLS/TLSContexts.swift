@@ -55,6 +55,7 @@
     ///
     /// Both files are read before anything changes. Called for each listener, and again by
     /// ``TCPTransport/reloadCertificate()``; it blocks while it reads the files.
+    ///
     /// - Throws: ``TransportError/invalidOption(name:reason:)``; what was there stays.
     func loadCertificate() throws(TransportError) {
       guard let certificate = options.certificate, let key = options.key else {
