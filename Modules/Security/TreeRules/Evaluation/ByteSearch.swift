@@ -4,8 +4,11 @@
 /// matched says where to go on.
 struct ByteSearch {
   private let needle: [UInt8]
+  /// For each prefix of the needle, the length of its longest proper prefix that is also its
+  /// suffix.
   private let borders: [Int]
 
+  /// Prepares a search; time and memory are linear in the needle.
   init(_ needle: String) {
     self.needle = Array(needle.utf8)
     var borders = [Int](repeating: 0, count: self.needle.count)
@@ -19,6 +22,9 @@ struct ByteSearch {
   }
 
   /// The offsets of up to `most` occurrences that do not overlap; the empty string occurs at once.
+  ///
+  /// Time is linear in the text. A match of valid UTF-8 in valid UTF-8 always begins and ends
+  /// between two scalars, so the offsets are safe to cut at.
   func occurrences(in text: String, most: Int) -> [Int] {
     if needle.isEmpty { return [0] }
     var places: [Int] = []

@@ -2,6 +2,9 @@ import TernCore
 
 /// The node that a rule is evaluated at: the end of a path, or a child there, whose own path is put
 /// together only on demand.
+///
+/// Validation visits every child of a written node, and most rules never look at the path. Joining
+/// it for each child would allocate an array per child.
 struct RulePlace {
   private let parent: TreePath
   private let name: TreeKey?

@@ -1,4 +1,8 @@
 /// An expression as written, before its types are known.
+///
+/// An expression is the parser's output and lives only until ``ExpressionCompiler`` has emitted its
+/// operations. All offsets count bytes of the rule's decoded text; ``RulesText`` maps them to the
+/// file.
 struct Expression {
   indirect enum Kind {
     case null
@@ -6,9 +10,13 @@ struct Expression {
     case integer(Int64)
     case double(Double)
     case text(String)
+    /// A pattern, not yet parsed: the bytes between the slashes and the characters behind them.
     case pattern(body: Range<Int>, flags: String)
+    /// A list in brackets; valid only as the argument of `hasChildren()`.
     case list([Expression])
+    /// A bare name: one of `auth`, `now`, `root`, `data`, `newData`, `query`, or an error.
     case variable(String)
+    /// A `$name` of the path to the rule, with its `$`.
     case capture(String)
     case not(Expression)
     case negative(Expression)
@@ -17,6 +25,7 @@ struct Expression {
     case all([Expression])
     /// A chain of `||`.
     case any([Expression])
+    /// The conditional operator `condition ? then : otherwise`.
     case choice(condition: Expression, then: Expression, otherwise: Expression)
     /// `value.name`, or `value["name"]` with a literal name.
     case member(Expression, String)
@@ -31,6 +40,9 @@ struct Expression {
   /// The position of messages about the operator, member or method.
   let anchor: Int
   /// The number of levels, itself included.
+  ///
+  /// The parser keeps it at or below ``RulesLimits/expressionDepth``, which bounds the recursion of
+  /// the compiler, of the evaluator and of explanations.
   let height: Int
 
   init(_ kind: Kind, range: Range<Int>, anchor: Int? = nil) {

@@ -1,4 +1,12 @@
 extension ExpressionCompiler {
+  /// Emits `value.name`.
+  ///
+  /// The `name` of a member is free only on claims (`auth` and everything below it), where a
+  /// missing member is `null`. Strings have `length` and nothing else, snapshots have only methods,
+  /// and `query` has the members of ``Operation/QueryMember``. A claims object may have a member
+  /// called `length`, so that access is decided at run time.
+  ///
+  /// - Throws: A message at the member's name; it suggests parentheses when a method is meant.
   mutating func member(
     _ name: String, of value: Expression, for source: Expression
   ) throws(RulesSyntaxError) -> Int {
@@ -21,6 +29,8 @@ extension ExpressionCompiler {
       at: source.anchor)
   }
 
+  /// Emits a member of `query`. Other kinds of rules see no query, and the members are fixed, so
+  /// both mistakes are found at load time.
   private mutating func queryMember(
     _ name: String, for source: Expression
   ) throws(RulesSyntaxError) -> Int {
@@ -34,6 +44,9 @@ extension ExpressionCompiler {
     return emit(.query(member), member.result, for: source)
   }
 
+  /// Emits `value[index]` with a computed index.
+  ///
+  /// A number is a valid index because claims contain lists: `auth.token.groups[0]`.
   mutating func element(
     _ index: Expression, of value: Expression, for source: Expression
   ) throws(RulesSyntaxError) -> Int {
@@ -47,10 +60,12 @@ extension ExpressionCompiler {
     return emit(.element(value, index), .anyClaims, for: source)
   }
 
+  /// Returns true for a method of snapshots. Used only to choose the message for a missing `()`.
   static func isSnapshotMethod(_ name: String) -> Bool {
     Operation.Inspection(rawValue: name) != nil || name == "child" || name == "hasChild"
   }
 
+  /// Returns true for a method of strings.
   static func isTextMethod(_ name: String) -> Bool {
     Operation.TextTest(rawValue: name) != nil
       || ["replace", "toLowerCase", "toUpperCase", "matches"].contains(name)

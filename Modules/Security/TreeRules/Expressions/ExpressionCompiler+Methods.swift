@@ -1,4 +1,14 @@
 extension ExpressionCompiler {
+  /// Emits a method call.
+  ///
+  /// A snapshot has the methods of snapshots. Every other receiver must be able to be a string,
+  /// because no other value has methods.
+  ///
+  /// - Parameters:
+  ///   - method: The method's name as written.
+  ///   - receiver: The expression in front of the dot.
+  ///   - arguments: The expressions between the parentheses.
+  ///   - source: The whole call, for the position of messages and explanations.
   mutating func call(
     _ method: String, of receiver: Expression, with arguments: [Expression],
     for source: Expression
@@ -18,6 +28,8 @@ extension ExpressionCompiler {
   }
 
   /// A call whose receiver is compiled already.
+  ///
+  /// It groups what every helper below needs, among them the source for messages.
   private struct Call {
     let method: String
     let receiver: Int
@@ -25,6 +37,8 @@ extension ExpressionCompiler {
     let source: Expression
   }
 
+  /// Emits a method of snapshots. `hasChildren` without arguments is an inspection like `exists`;
+  /// with a list it is an operation of its own.
   private mutating func snapshotCall(_ call: Call) throws(RulesSyntaxError) -> Int {
     switch call.method {
     case "child":
@@ -44,6 +58,10 @@ extension ExpressionCompiler {
     }
   }
 
+  /// Emits `hasChildren([...])`, whose names may be paths such as `a/b`.
+  ///
+  /// - Throws: A message for an argument that is not a literal list, and for an empty list: the
+  ///   live service rejects it as well, because it would always hold.
   private mutating func hasChildren(_ call: Call) throws(RulesSyntaxError) -> Int {
     guard call.arguments.count == 1, case .list(let names) = call.arguments[0].kind else {
       throw RulesSyntaxError(
@@ -58,6 +76,7 @@ extension ExpressionCompiler {
     return emit(.hasChildren(call.receiver, children), .bool, for: call.source)
   }
 
+  /// Emits a method of strings; all arguments must be able to be strings.
   private mutating func textCall(_ call: Call) throws(RulesSyntaxError) -> Int {
     switch call.method {
     case "replace":
@@ -77,6 +96,11 @@ extension ExpressionCompiler {
     }
   }
 
+  /// Emits `matches(/pattern/flags)` and builds the pattern's automaton.
+  ///
+  /// Only a literal pattern is accepted. Its size is therefore known at load time, and no request
+  /// can make the server build one. Two bounds apply: ``RulesLimits/patternPositions`` for this
+  /// pattern, ``RulesLimits/patternTableBytes`` for all patterns of the file together.
   private mutating func matches(_ call: Call) throws(RulesSyntaxError) -> Int {
     guard call.arguments.count == 1, case .pattern(let body, let flags) = call.arguments[0].kind
     else { throw RulesSyntaxError("matches() takes one pattern: /.../", at: call.source.anchor) }
@@ -108,6 +132,9 @@ extension ExpressionCompiler {
     return list
   }
 
+  /// Compiles one argument. A literal path is split into keys at load time and emitted as
+  /// ``Operation/path(_:)``; a computed path is split at each evaluation and costs steps by its
+  /// length.
   private mutating func text(
     _ argument: Expression, of call: Call, isPath: Bool
   ) throws(RulesSyntaxError) -> Int {

@@ -1,6 +1,11 @@
 /// Gives every part of an expression its type, refuses what can never work, and emits operations.
 ///
 /// Source of the types: realtime reference, sections 12.4 to 12.6.
+///
+/// One compiler serves a whole file: ``compile(rule:in:)`` appends to the same ``RuleProgram`` rule
+/// by rule. Operands are emitted before the operation that uses them, so each operation refers only
+/// to smaller indices. A rule that fails leaves the operations emitted so far behind as unreachable
+/// entries; this does no harm, because a file with any problem is rejected as a whole.
 struct ExpressionCompiler {
   /// The context of the expression.
   struct Scope {
@@ -13,10 +18,14 @@ struct ExpressionCompiler {
   /// Accepts conditions whose type is known only at run time, in files accepted before this check.
   private let acceptsUnknownConditions: Bool
   var program = RuleProgram()
+  /// The context of the rule being compiled; set by ``compile(rule:in:)``.
   private(set) var scope = Scope(kind: .read, captures: [])
   /// The expression at hand.
   private(set) var bytes: [UInt8] = []
   /// The type of each operation of the program.
+  ///
+  /// It has exactly as many elements as the program has operations: ``emit(_:_:for:)`` is the only
+  /// place that appends to either.
   private var types: [RuleType] = []
 
   init(limits: RulesLimits, acceptsUnknownConditions: Bool) {
@@ -25,6 +34,12 @@ struct ExpressionCompiler {
   }
 
   /// Compiles a whole rule and returns its entry; the rule must be a boolean.
+  ///
+  /// - Parameters:
+  ///   - bytes: The decoded text of the rule, without the quotes of the file.
+  ///   - scope: The kind of the rule and the captures that it may name.
+  /// - Returns: The index of the operation whose value is the verdict.
+  /// - Throws: The first mistake, with its offset in `bytes`.
   mutating func compile(rule bytes: [UInt8], in scope: Scope) throws(RulesSyntaxError) -> Int {
     self.bytes = bytes
     self.scope = scope
@@ -36,6 +51,7 @@ struct ExpressionCompiler {
 
   func type(of operation: Int) -> RuleType { types[operation] }
 
+  /// Appends an operation with the set of values that it may produce, and returns its index.
   mutating func emit(_ operation: Operation, _ type: RuleType, for source: Expression) -> Int {
     types.append(type)
     return program.append(operation, range: source.range)
@@ -115,6 +131,8 @@ struct ExpressionCompiler {
     emit(.constant(program.add(constant: value)), type, for: source)
   }
 
+  /// Emits a variable. `newData` exists only where something is written, and `query` has no value
+  /// of its own: only its members do.
   private mutating func variable(
     _ name: String, for source: Expression
   ) throws(RulesSyntaxError) -> Int {
@@ -133,6 +151,10 @@ struct ExpressionCompiler {
     }
   }
 
+  /// Emits a reference to a capture by its position on the way from the root.
+  ///
+  /// The evaluator fills its captures in the same order, so the position found here is valid for
+  /// every path that reaches the rule.
   private mutating func capture(_ name: String, for source: Expression) throws(RulesSyntaxError)
     -> Int
   {
@@ -142,6 +164,9 @@ struct ExpressionCompiler {
     return emit(.capture(slot), .text, for: source)
   }
 
+  /// Compiles the operands of `&&` or `||`; each must be known to be a boolean.
+  ///
+  /// - Returns: The range of ``RuleProgram/lists`` that holds the operations of the operands.
   private mutating func conditions(
     _ operands: [Expression], of symbol: String
   ) throws(RulesSyntaxError) -> Range<Int> {
@@ -154,6 +179,8 @@ struct ExpressionCompiler {
     return program.add(list: list)
   }
 
+  /// Emits `?:`. Both branches or neither are snapshots, because snapshots and values have
+  /// different methods. The result counts as claims only if both branches do.
   private mutating func choice(
     _ condition: Expression, _ then: Expression, _ otherwise: Expression, for source: Expression
   ) throws(RulesSyntaxError) -> Int {
@@ -171,6 +198,10 @@ struct ExpressionCompiler {
     return emit(.choice(condition, then, otherwise), type, for: source)
   }
 
+  /// Emits an operator between two compiled operands.
+  ///
+  /// Types are sets, so a check rejects only what can never work: an operand that may be a number
+  /// is accepted where a number is needed, and the evaluator decides the rest at run time.
   private mutating func binary(
     _ operation: BinaryOperator, _ left: Int, _ right: Int, for source: Expression
   ) throws(RulesSyntaxError) -> Int {
@@ -185,6 +216,8 @@ struct ExpressionCompiler {
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
       try require(left, [.number, .text], "an order needs numbers or strings")
       try require(right, [.number, .text], "an order needs numbers or strings")
+      // Both operands passed alone; a number on one side and a string on the other still have no
+      // order.
       guard !first.intersection(second).isDisjoint(with: [.number, .text]) else {
         throw RulesSyntaxError("\(first.name) has no order with \(second.name)", at: source.anchor)
       }
@@ -193,6 +226,8 @@ struct ExpressionCompiler {
       try require(left, [.number, .text], "'+' needs numbers or strings")
       try require(right, [.number, .text], "'+' needs numbers or strings")
       let both = first.union(second)
+      // One operand that is certainly a string makes the sum a string. Otherwise, the sum is a
+      // string only if either operand turns out to be one at run time.
       let type: RuleType =
         first == .text || second == .text
         ? .text : (both.contains(.text) ? [.number, .text] : .number)

@@ -1,13 +1,27 @@
 /// Reads one expression by precedence climbing.
 ///
 /// Source of the grammar: realtime reference, section 12.5.
+///
+/// The parser holds one token of lookahead. Its output is a tree of ``Expression`` values with byte
+/// ranges into the rule's text; ``ExpressionCompiler`` checks the types. Two bounds keep the stack
+/// small for hostile files: `depth` counts the recursion of the parser itself, and
+/// ``make(_:range:anchor:)`` limits the height of trees that loops build without recursion, such as
+/// `a.b.c.d` or `1 + 1 + 1`.
 struct ExpressionParser {
   private var lexer: Lexer
+  /// The next token, read but not consumed.
   private var token: Token
+  /// The number of `choice` and `unary` calls on the stack.
   private var depth = 0
   private let depthLimit: Int
 
   /// The whole of `bytes` as one expression.
+  ///
+  /// - Parameters:
+  ///   - bytes: The decoded text of one rule.
+  ///   - depthLimit: The most levels of nesting, and of the tree that is returned.
+  /// - Throws: A message at the first offending token; text after a complete expression is an
+  ///   error.
   static func parse(_ bytes: [UInt8], depthLimit: Int) throws(RulesSyntaxError) -> Expression {
     var parser = try ExpressionParser(bytes: bytes, depthLimit: depthLimit)
     let expression = try parser.choice()
@@ -29,6 +43,9 @@ struct ExpressionParser {
     token = try lexer.next()
   }
 
+  /// Consumes `symbol` if it is the next token.
+  ///
+  /// - Returns: True when the symbol was consumed.
   private mutating func skip(_ symbol: Token.Symbol) throws(RulesSyntaxError) -> Bool {
     guard token.kind == .symbol(symbol) else { return false }
     try advance()
@@ -54,6 +71,7 @@ struct ExpressionParser {
     return expression
   }
 
+  /// Counts one level of recursion. The caller decreases `depth` again when it returns.
   private mutating func enter() throws(RulesSyntaxError) {
     depth += 1
     if depth > depthLimit {
@@ -64,6 +82,7 @@ struct ExpressionParser {
 
 // From the loosest operator to the tightest.
 extension ExpressionParser {
+  /// Parses `condition ? then : otherwise`, which associates to the right, or anything tighter.
   private mutating func choice() throws(RulesSyntaxError) -> Expression {
     try enter()
     defer { depth -= 1 }
@@ -78,6 +97,7 @@ extension ExpressionParser {
       range: condition.range.lowerBound..<otherwise.range.upperBound, anchor: anchor)
   }
 
+  /// Parses a chain of `||` into one node, so that a long chain costs a single level of height.
   private mutating func disjunction() throws(RulesSyntaxError) -> Expression {
     let first = try conjunction()
     guard token.kind == .symbol(.or) else { return first }
@@ -88,6 +108,8 @@ extension ExpressionParser {
     return try make(.any(operands), range: range, anchor: anchor)
   }
 
+  /// Parses a chain of `&&` into one node. Its operands begin at precedence 3, that of `==`, the
+  /// loosest operator of ``BinaryOperator``.
   private mutating func conjunction() throws(RulesSyntaxError) -> Expression {
     let first = try binary(minimum: 3)
     guard token.kind == .symbol(.and) else { return first }
@@ -98,6 +120,10 @@ extension ExpressionParser {
     return try make(.all(operands), range: range, anchor: anchor)
   }
 
+  /// Parses binary operators that bind at least as tightly as `minimum`, left-associative.
+  ///
+  /// - Parameter minimum: A value of ``BinaryOperator/precedence``, 3...6; the right operand is
+  ///   parsed one level tighter, which makes `a - b - c` mean `(a - b) - c`.
   private mutating func binary(minimum: Int) throws(RulesSyntaxError) -> Expression {
     var left = try unary()
     while case .symbol(let symbol) = token.kind, let operation = BinaryOperator(symbol),
@@ -125,6 +151,7 @@ extension ExpressionParser {
       isNot ? .not(operand) : .negative(operand), range: start..<operand.range.upperBound)
   }
 
+  /// Parses a primary with any number of member accesses, index accesses and calls after it.
   private mutating func postfix() throws(RulesSyntaxError) -> Expression {
     var value = try primary()
     while true {
@@ -147,6 +174,8 @@ extension ExpressionParser {
       anchor: range.lowerBound)
   }
 
+  /// Parses `[index]`. A literal string becomes a member access, so that `auth["uid"]` and
+  /// `auth.uid` compile to the same operation and obey the same checks.
   private mutating func element(of value: Expression) throws(RulesSyntaxError) -> Expression {
     try advance()
     let index = try choice()
@@ -158,6 +187,8 @@ extension ExpressionParser {
     return try make(.element(value, index), range: range, anchor: anchor)
   }
 
+  /// Parses an argument list. Only a member can be called: the language has methods, but neither
+  /// functions nor values that are functions.
   private mutating func call(_ callee: Expression) throws(RulesSyntaxError) -> Expression {
     guard case .member(let receiver, let method) = callee.kind else {
       throw RulesSyntaxError("only a method of a value can be called", at: token.range.lowerBound)
@@ -169,6 +200,9 @@ extension ExpressionParser {
       range: callee.range.lowerBound..<end, anchor: callee.anchor)
   }
 
+  /// Parses expressions separated by commas up to `closing`, and consumes it.
+  ///
+  /// - Returns: The expressions, and the offset behind the closing symbol.
   private mutating func expressions(
     until closing: Token.Symbol
   ) throws(RulesSyntaxError) -> (list: [Expression], end: Int) {
@@ -191,6 +225,8 @@ extension ExpressionParser {
     case .name(let name): return try literal(.variable(name))
     case .capture(let name): return try literal(.capture(name))
     case .symbol(.divide):
+      // A slash where a value is expected begins a pattern. The lexer has read no further than the
+      // slash, so it can go back to it.
       token = try lexer.pattern(at: range.lowerBound)
       guard case .pattern(let body, let flags) = token.kind else { throw unexpected("a pattern") }
       return try literal(.pattern(body: body, flags: flags))
@@ -202,6 +238,8 @@ extension ExpressionParser {
       try advance()
       let inner = try choice()
       let end = try expect(.closeParenthesis)
+      // Parentheses leave no node of their own: they only widen the range, which explanations
+      // print.
       return Expression(inner.kind, range: range.lowerBound..<end, anchor: inner.anchor)
     default: throw unexpected("a value")
     }

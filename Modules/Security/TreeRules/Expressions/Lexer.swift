@@ -1,6 +1,12 @@
 /// Cuts an expression into tokens, on demand: only the parser knows whether `/` divides.
+///
+/// A `/` is always delivered as ``Token/Symbol/divide``. Where the parser expects a value, it calls
+/// ``pattern(at:)``, which goes back to that slash and reads a pattern instead. The text was
+/// checked to be UTF-8 when the file was read; the lexer compares bytes and never splits a scalar,
+/// because all characters that end a token are ASCII.
 struct Lexer {
   let bytes: [UInt8]
+  /// The offset of the next byte to read, 0...`bytes.count`.
   private var index = 0
 
   init(bytes: [UInt8]) {
@@ -8,6 +14,9 @@ struct Lexer {
   }
 
   /// The next token; `end` for ever once the text is used up.
+  ///
+  /// - Throws: A message with its offset for a character outside the language, an unfinished string
+  ///   or comment, or a number that is followed by a letter.
   mutating func next() throws(RulesSyntaxError) -> Token {
     try skipBlanks()
     let start = index
@@ -28,6 +37,14 @@ struct Lexer {
   }
 
   /// Reads the pattern whose first `/` is at `start`, where the parser expects a value.
+  ///
+  /// The body is not interpreted here: ``PatternParser`` reads it once the compiler knows that the
+  /// pattern is an argument of `matches()`. A slash inside `[...]` or after a backslash does not
+  /// end the body, and a line break always does, as in JavaScript.
+  ///
+  /// - Parameter start: The offset of the opening slash, which may be behind the lexer's position.
+  /// - Returns: A token whose body range excludes both slashes; the flags are every name character
+  ///   that follows.
   mutating func pattern(at start: Int) throws(RulesSyntaxError) -> Token {
     index = start + 1
     var isInClass = false
@@ -36,6 +53,8 @@ struct Lexer {
       if byte == UInt8(ascii: "\n") { break }
       if byte == UInt8(ascii: "[") { isInClass = true }
       if byte == UInt8(ascii: "]") { isInClass = false }
+      // An escaped byte is skipped together with its backslash. This may lead past the end of the
+      // text, where `peek()` returns `nil` and the pattern counts as unfinished.
       index += byte == UInt8(ascii: "\\") ? 2 : 1
     }
     guard peek() == UInt8(ascii: "/") else {
@@ -46,6 +65,7 @@ struct Lexer {
     return Token(kind: .pattern(body: body, flags: name()), range: start..<index)
   }
 
+  /// Returns the byte `distance` bytes ahead without consuming it; `nil` past the end.
   private func peek(_ distance: Int = 0) -> UInt8? {
     index + distance < bytes.count ? bytes[index + distance] : nil
   }
@@ -79,6 +99,7 @@ struct Lexer {
     }
   }
 
+  /// Skips a `/* */` comment. Comments do not nest: the first `*/` ends one.
   private mutating func skipBlockComment() throws(RulesSyntaxError) {
     let start = index
     index += 2
@@ -92,12 +113,15 @@ struct Lexer {
     throw RulesSyntaxError("the comment does not end", at: start)
   }
 
+  /// Consumes all name characters from the current position; returns an empty string if there is
+  /// none.
   private mutating func name() -> String {
     let start = index
     while let byte = peek(), byte.isNameCharacter { index += 1 }
     return String(decoding: bytes[start..<index], as: UTF8.self)
   }
 
+  /// Reads `$` and the name that follows it. The text keeps its `$`, as members of a rules file do.
   private mutating func capture() throws(RulesSyntaxError) -> Token.Kind {
     let start = index
     index += 1
@@ -106,6 +130,14 @@ struct Lexer {
     return .capture("$" + name)
   }
 
+  /// Reads a decimal number: digits, an optional fraction, an optional exponent.
+  ///
+  /// A number without fraction and exponent that fits 64 bits is exact; every other one is the
+  /// nearest double. A dot belongs to the number only if a digit follows, so that `1.length` is a
+  /// member access on a number, which the compiler rejects with its own message.
+  ///
+  /// - Throws: A message at the first digit for a number that overflows a double, has an exponent
+  ///   without digits, or runs into a name.
   private mutating func number() throws(RulesSyntaxError) -> Token.Kind {
     let start = index
     skipDigits()
@@ -138,6 +170,7 @@ struct Lexer {
   }
 
   private mutating func symbol() throws(RulesSyntaxError) -> Token.Symbol {
+    // The longest symbol wins: `===` before `==`, and `<=` before `<`.
     for length in [3, 2, 1] where index + length <= bytes.count {
       let text = String(decoding: bytes[index..<index + length], as: UTF8.self)
       if let symbol = Token.Symbol(rawValue: text) {
@@ -159,6 +192,10 @@ struct Lexer {
 }
 
 extension Lexer {
+  /// Reads a string after its opening quote, up to the same quote.
+  ///
+  /// A raw line break ends the attempt, so that a forgotten quote is reported where the string
+  /// begins and not at the end of the file.
   private mutating func string(quote: UInt8) throws(RulesSyntaxError) -> String {
     let start = index
     var text: [UInt8] = []
@@ -175,6 +212,11 @@ extension Lexer {
     throw RulesSyntaxError("the string does not end", at: start)
   }
 
+  /// Appends the character that the escape at `start` stands for.
+  ///
+  /// The escapes are those of JavaScript without octal ones. A backslash before any other character
+  /// stands for that character. At the end of the text nothing is appended, and the caller reports
+  /// the unfinished string.
   private mutating func escape(into text: inout [UInt8], from start: Int) throws(RulesSyntaxError) {
     guard let byte = peek() else { return }
     index += 1
@@ -192,6 +234,10 @@ extension Lexer {
     }
   }
 
+  /// Appends the scalar that `\x` or `\u` names with exactly `digits` hexadecimal digits.
+  ///
+  /// - Throws: A message at the backslash for fewer digits, and for a code that is no scalar:
+  ///   surrogates are rejected, in pairs as well.
   private mutating func scalar(
     digits: Int, into text: inout [UInt8], from start: Int
   ) throws(RulesSyntaxError) {

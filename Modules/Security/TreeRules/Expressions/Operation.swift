@@ -1,4 +1,8 @@
 /// One step of a compiled expression; the numbers are indices into the ``RuleProgram``.
+///
+/// Cases with several operands list them in source order: receiver first, then arguments. The first
+/// `Int` of ``member(_:_:)`` and ``matches(_:_:)`` is an operation, the second an index of the
+/// program's texts or patterns.
 enum Operation: Sendable {
   case constant(Int)
   /// A literal path, parsed already; as a value it is its text.
@@ -8,6 +12,7 @@ enum Operation: Sendable {
   case root
   case data
   case newData
+  /// The key at a position among the captures on the way, outermost first.
   case capture(Int)
   case query(QueryMember)
 
@@ -16,19 +21,25 @@ enum Operation: Sendable {
   case arithmetic(BinaryOperator, Int, Int)
   case comparison(BinaryOperator, Int, Int)
   case equality(Int, Int, isNegated: Bool)
+  /// The operands of `&&`, as a range of the program's lists; the first false one ends it.
   case all(Range<Int>)
+  /// The operands of `||`, likewise; the first true one ends it.
   case any(Range<Int>)
+  /// The condition and the two branches, of which only one is evaluated.
   case choice(Int, Int, Int)
 
   /// A member of `auth` by the name at an index of the texts.
   case member(Int, Int)
+  /// A member of claims by a computed name.
   case element(Int, Int)
   /// The length of a string; a member of that name where `isMember` allows one.
   case length(Int, isMember: Bool)
 
   case inspection(Inspection, Int)
+  /// The node at a path below a snapshot; reads nothing.
   case child(Int, Int)
   case hasChild(Int, Int)
+  /// The receiver, and the paths as a range of the program's lists.
   case hasChildren(Int, Range<Int>)
   case textTest(TextTest, Int, Int)
   case replace(Int, Int, Int)

@@ -1,6 +1,11 @@
 import TernCore
 
 /// All expressions of a rules file, compiled into flat arrays that evaluation only reads.
+///
+/// The arrays only grow while the file is compiled, and never change afterwards. An ``Operation``
+/// refers to the arrays by index: to ``operations`` for operands, and to ``constants``, ``paths``,
+/// ``texts``, ``lists`` or ``patterns`` for what was computed at load time. ``ranges`` has one
+/// element for each operation; evaluation does not touch it, only explanations do.
 struct RuleProgram: Sendable {
   private(set) var operations: [Operation] = []
   /// For each operation the part of its rule's text it was written as.
@@ -8,10 +13,14 @@ struct RuleProgram: Sendable {
   private(set) var constants: [RuleValue] = []
   private(set) var paths: [RulePath] = []
   private(set) var texts: [String] = []
+  /// The operands of `&&`, `||` and `hasChildren([...])`, one run after another; operations name a
+  /// run by its range.
   private(set) var lists: [Int] = []
   private(set) var patterns: [Pattern] = []
   /// Every rule, in the order of the file.
   var rules: [Rule] = []
+  /// The sum of ``Pattern/tableBytes`` over all patterns, held against
+  /// ``RulesLimits/patternTableBytes``.
   private(set) var patternBytes = 0
 
   mutating func append(_ operation: Operation, range: Range<Int>) -> Int {
@@ -25,6 +34,7 @@ struct RuleProgram: Sendable {
     return constants.count - 1
   }
 
+  /// Parses a literal path and returns its index.
   mutating func add(path text: String) -> Int {
     paths.append(RulePath(text))
     return paths.count - 1
@@ -35,6 +45,7 @@ struct RuleProgram: Sendable {
     return texts.count - 1
   }
 
+  /// Appends a run of operand indices and returns its range.
   mutating func add(list: [Int]) -> Range<Int> {
     lists += list
     return lists.count - list.count..<lists.count
@@ -69,6 +80,9 @@ struct Rule: Sendable {
 }
 
 /// A path given to `child()`: keys that may include some that no node can have.
+///
+/// An impossible key (empty keys excepted, which are skipped) does not make a rule false by itself:
+/// the node is absent, and `parent()` may lead back to nodes that can exist.
 struct RulePath: Sendable {
   let text: String
   let keys: [TreeKey]

@@ -1,4 +1,6 @@
 /// One word of an expression.
+///
+/// Ranges and patterns count bytes of the rule's decoded text.
 struct Token: Equatable {
   enum Kind: Equatable {
     case integer(Int64)
@@ -14,6 +16,8 @@ struct Token: Equatable {
     case end
   }
 
+  /// The operators and punctuation. `===` and `!==` mean the same as `==` and `!=`: rules never
+  /// convert between types.
   enum Symbol: String, CaseIterable {
     case openParenthesis = "("
     case closeParenthesis = ")"

@@ -1,14 +1,27 @@
 import TernCore
 
 /// Turns the JSON of a rules file into nodes and a program, and collects every problem on the way.
+///
+/// The builder lives for one file. It goes on after a mistake, so that the author sees all of them
+/// at once; nodes and operations that were built around a mistake are never used. Node 0 is the
+/// root, and a node's index is smaller than those of the nodes below it. The recursion follows the
+/// file, whose depth ``RulesLimits/fileDepth`` bounds.
 struct RulesFileBuilder {
   private let source: RulesSource
   private let limits: RulesLimits
   private var compiler: ExpressionCompiler
+  /// All nodes of the file in depth-first order; other parts refer to them by index.
   private(set) var nodes: [RuleNode] = []
   private var problems: [RulesFileIssue] = []
 
   /// Reads a whole file; one that was stored may have conditions of unknown type.
+  ///
+  /// - Parameters:
+  ///   - source: The bytes of the file.
+  ///   - limits: Bounds on the file; a file that exceeds one is rejected like any other mistake.
+  ///   - isStored: True for rules that an earlier version accepted, which may contain conditions of
+  ///     unknown type.
+  /// - Throws: ``RulesFileError`` with every problem, at most ``RulesLimits/problems``.
   static func build(
     _ source: RulesSource, limits: RulesLimits, isStored: Bool
   ) throws(RulesFileError) -> (nodes: [RuleNode], program: RuleProgram) {
@@ -29,12 +42,19 @@ struct RulesFileBuilder {
     compiler = ExpressionCompiler(limits: limits, acceptsUnknownConditions: isStored)
   }
 
+  /// Records a problem; problems beyond ``RulesLimits/problems`` are dropped, because they are
+  /// usually echoes of the first ones.
+  ///
+  /// - Parameters:
+  ///   - offset: A byte of the file, not of the decoded text of a rule.
+  ///   - rule: The rule or node at fault, `nil` outside of all.
   private mutating func report(_ message: String, at offset: Int, in rule: String?) {
     guard problems.count < limits.problems else { return }
     let position = source.position(at: offset)
     problems.append(RulesFileIssue(position: position, rule: rule, message: message))
   }
 
+  /// Checks the top level, an object with the one member `rules`, and adds the nodes below it.
   private mutating func addFile(_ file: RulesJSON) {
     guard case .object(let members) = file.content else {
       return report(
@@ -65,6 +85,8 @@ struct RulesFileBuilder {
       default: addChild(member, to: index, location: location, captures: captures)
       }
     }
+    // Sorted children let validation walk them side by side with the rows of the tree, which come
+    // in key order.
     nodes[index].children.sort { $0.key < $1.key }
     nodes[index].validatedChildren = nodes[index].children.filter { nodes[$0.node].hasValidation }
     nodes[index].hasValidation =
@@ -73,6 +95,10 @@ struct RulesFileBuilder {
     return index
   }
 
+  /// Adds the node of a literal child.
+  ///
+  /// The name must be a valid key of the tree; one that is not could never match a node, so it is a
+  /// mistake in the file. The parser has already rejected a name that occurs twice.
   private mutating func addChild(
     _ member: RulesJSON.Member, to index: Int, location: String, captures: [String]
   ) {
@@ -89,6 +115,10 @@ struct RulesFileBuilder {
     nodes[index].childIndex[key] = child
   }
 
+  /// Adds the node of `$name`, which stands for every child without a node of its own.
+  ///
+  /// A node has one capture at most, because a second one could never match. A name must not occur
+  /// twice on one way down, because a rule below could not tell the two keys apart.
   private mutating func addCapture(
     _ member: RulesJSON.Member, to index: Int, location: String, captures: [String]
   ) {
@@ -109,6 +139,7 @@ struct RulesFileBuilder {
     nodes[index].validatesCapture = nodes[child].hasValidation
   }
 
+  /// Returns the reason that a name is no key, as the end of a sentence.
   private static func explain(_ error: TreeError) -> String {
     switch error {
     case .emptyKey: "it is empty"
@@ -119,6 +150,7 @@ struct RulesFileBuilder {
 }
 
 extension RulesFileBuilder {
+  /// Adds a member that begins with a dot: a rule or an index.
   private mutating func addRule(_ member: RulesJSON.Member, to index: Int, captures: [String]) {
     guard let kind = RulesKind(rawValue: member.name) else {
       if member.name == ".indexOn" { return addIndexes(member.value, to: index) }
@@ -134,6 +166,13 @@ extension RulesFileBuilder {
     }
   }
 
+  /// Compiles one rule and appends it to the program.
+  ///
+  /// `true` and `false` without quotes are compiled as if they were text, with every byte at the
+  /// offset of the literal.
+  ///
+  /// - Returns: The index of the rule in ``RuleProgram/rules``; `nil` after a mistake, which is
+  ///   reported.
   private mutating func compile(
     _ json: RulesJSON, _ kind: RulesKind, at index: Int, captures: [String]
   ) -> Int? {
@@ -161,6 +200,7 @@ extension RulesFileBuilder {
     }
   }
 
+  /// Adds the declarations of one `.indexOn`: a string, or a list of strings.
   private mutating func addIndexes(_ json: RulesJSON, to index: Int) {
     let place = nodes[index].location
     let wanted = ".indexOn takes a child's path, \".value\", or a list of these"
@@ -178,6 +218,7 @@ extension RulesFileBuilder {
     }
   }
 
+  /// Adds one index. A path into `.info` is rejected: those nodes exist only on clients.
   private mutating func addIndex(_ text: String, at offset: Int, to index: Int) {
     switch text {
     case ".value": nodes[index].indexes.append(.value)

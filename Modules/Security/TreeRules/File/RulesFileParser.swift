@@ -6,9 +6,13 @@ import TernCore
 /// comma after the last member or element, and takes raw control characters such as line breaks
 /// inside strings. Source: realtime reference, 12.1; the Firebase console writes the comma.
 struct RulesFileParser {
+  /// The tokenizer, which keeps its position after an error: messages quote the name at fault.
   private var reader: JSONReader
 
   /// The one value of the file.
+  ///
+  /// - Throws: The first mistake with its byte offset: a file that is too large, not UTF-8, not
+  ///   JSON, too deep, or that repeats a member's name in an object.
   static func parse(_ bytes: [UInt8], limits: RulesLimits) throws(RulesSyntaxError) -> RulesJSON {
     guard bytes.count <= limits.fileBytes else {
       throw RulesSyntaxError(
@@ -30,6 +34,7 @@ struct RulesFileParser {
     }
   }
 
+  /// Returns the message for an error of the JSON reader, in the terms of a rules file.
   private func words(_ error: JSONError) -> String {
     switch error.reason {
     case .duplicateName: "the member \"\(reader.name(at: error.offset))\" appears twice"
@@ -41,6 +46,9 @@ struct RulesFileParser {
     }
   }
 
+  /// Returns the offset of the first byte that is not part of valid UTF-8; `nil` for valid text.
+  ///
+  /// Validation of the whole text runs first, because it is fast and nearly always succeeds.
   private static func firstInvalidByte(of bytes: [UInt8]) -> Int? {
     if String(validating: bytes, as: UTF8.self) != nil { return nil }
     var decoder = UTF8.ForwardParser()
@@ -55,12 +63,17 @@ struct RulesFileParser {
     }
   }
 
+  /// Reads one value with the offset of its first character.
   private mutating func value() throws(JSONError) -> RulesJSON {
     let kind = try reader.peek()
     let start = reader.offset
     return RulesJSON(offset: start, content: try content(kind, at: start))
   }
 
+  /// Reads the rest of a value of the given kind. Recursion is bounded by the reader's depth limit.
+  ///
+  /// - Parameter start: The offset of the value; errors about the value as a whole are reported
+  ///   there.
   private mutating func content(
     _ kind: JSONReader.Kind, at start: Int
   ) throws(JSONError) -> RulesJSON.Content {

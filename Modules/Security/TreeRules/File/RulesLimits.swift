@@ -6,19 +6,30 @@ public struct RulesLimits: Hashable, Sendable {
   /// The most bytes of a rules file.
   public var fileBytes = 1 << 20
   /// The most levels of objects in the file; data is at most 32 deep.
+  ///
+  /// A capture or key of the file uses one level, and so do the object at the top and the member
+  /// `rules`.
   public var fileDepth = 64
   /// The most levels of one expression; long chains of `&&` and `||` are one level.
   public var expressionDepth = 100
   /// The most characters a pattern consumes, counted repetitions written out.
+  ///
+  /// A pattern's table takes up to the square of this number in bits: 128 KiB at the limit.
   public var patternPositions = 1_024
   /// The most bytes the tables of all patterns take together.
   public var patternTableBytes = 16 << 20
   /// The most problems reported about one file.
+  ///
+  /// Further problems are dropped without a notice.
   public var problems = 100
 
   /// The most steps one rule may take; then it is false.
+  ///
+  /// A rule that reaches it counts as false, and the next rule on the way is asked.
   public var stepsPerRule = 1_000_000
   /// The most steps all rules of one request may take; then the request is denied.
+  ///
+  /// Reaching it ends the request at once: no later rule can grant.
   public var stepsPerRequest = 10_000_000
   /// The most bytes of a string that an expression makes.
   public var stringBytes = 10 * 1024 * 1024

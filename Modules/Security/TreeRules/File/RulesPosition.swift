@@ -22,6 +22,7 @@ public struct RulesPosition: Hashable, Comparable, Sendable, CustomStringConvert
 /// The text of a rules file and where its lines begin.
 struct RulesSource: Sendable {
   let bytes: [UInt8]
+  /// The offset at which each line begins, ascending; the first is 0. Lines end with LF only.
   private let lineStarts: [Int]
 
   init(bytes: [UInt8]) {
@@ -30,6 +31,9 @@ struct RulesSource: Sendable {
   }
 
   /// The line and column of a byte; offsets past the end name the end.
+  ///
+  /// Costs a binary search over the lines and a scan of one line, so positions are computed when
+  /// they are shown and not while a file is compiled.
   func position(at offset: Int) -> RulesPosition {
     let offset = min(max(offset, 0), bytes.count)
     let line = firstLine(after: offset) - 1

@@ -1,8 +1,12 @@
 /// A string of the rules file, decoded, that still knows where each of its bytes was written.
+///
+/// Escapes and comments make the two differ: `\u0026` is six bytes of the file and one of the text.
 struct RulesText: Sendable {
   /// The decoded UTF-8.
   let bytes: [UInt8]
   /// For each decoded byte the offset in the file; one more for the end.
+  ///
+  /// Offsets fit 32 bits because a file has at most ``RulesLimits/fileBytes``.
   private let origins: [Int32]
 
   var string: String { String(decoding: bytes, as: UTF8.self) }
@@ -20,6 +24,8 @@ struct RulesText: Sendable {
 }
 
 /// A value of the rules file with the offset of its first character.
+///
+/// All offsets count bytes from the start of the file.
 struct RulesJSON: Sendable {
   enum Content: Sendable {
     case object([Member])
@@ -30,6 +36,7 @@ struct RulesJSON: Sendable {
     case null
   }
 
+  /// Names are unique within an object; the reader rejects duplicates.
   struct Member: Sendable {
     let name: String
     let nameOffset: Int
