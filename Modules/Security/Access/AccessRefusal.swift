@@ -1,4 +1,6 @@
 /// That something is not allowed.
+///
+/// It is the part of a denial that leaves the server; the explanation stays in the operator's log.
 public struct AccessRefusal: Error, Hashable, Sendable {
   /// By what an operator finds the reason in the log; `nil` when there is nothing to be found.
   /// It says nothing about data or rules, so clients may have it.
@@ -30,6 +32,8 @@ extension AccessRefusal {
   private var bracketedID: String { id.map { " [\($0)]" } ?? "" }
 
   /// The refusal that ``text`` tells of; one without an id for any other text.
+  ///
+  /// The streaming endpoint restores a denial from the text of an answer.
   package init(text: String) {
     let head = Self.sentence + " ["
     guard text.hasPrefix(head), text.hasSuffix("]") else {

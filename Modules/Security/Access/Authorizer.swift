@@ -35,6 +35,8 @@ public struct Requester: Hashable, Sendable {
 }
 
 /// A read or a listen, to be decided about.
+///
+/// Listens are judged when they begin, and again when rules or the client's identity change.
 public struct TreeReadRequest: Sendable {
   /// The path, counted from the root.
   public var path: TreePath
@@ -105,6 +107,9 @@ public enum TreeVerdict: Hashable, Sendable {
 }
 
 /// Decides about reads and writes of the tree. Must not block.
+///
+/// The server calls it while it handles a batch of requests, so an implementation that waits delays
+/// every client.
 public protocol Authorizer: Sendable {
   /// Decides about a read or a listen.
   ///
@@ -142,6 +147,9 @@ extension Authorizer {
 }
 
 /// One state of a tree, to be asked in two ways.
+///
+/// A value is valid only during the call that receives it: its closures read the state of the
+/// database at that moment.
 public struct TreeState {
   /// Answers about single nodes, without what lies below them.
   public let snapshot: any RulesSnapshot

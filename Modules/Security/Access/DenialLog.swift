@@ -25,6 +25,16 @@ public final class DenialLog: Sendable {
   }
 
   /// Tells of a denial as much as its address has left at `now`, in milliseconds since 1970.
+  ///
+  /// The lock is released before `explain` runs, so a slow explanation delays no other denial's
+  /// decision.
+  ///
+  /// - Parameters:
+  ///   - verdict: The denial.
+  ///   - address: The address of the request's origin.
+  ///   - now: Milliseconds since 1970.
+  ///   - explain: Judges the request again with a trace; called only for a denial that is
+  ///     explained.
   func tell(
     _ verdict: RulesVerdict, of address: String, at now: Int64,
     explaining explain: () throws(RulesDataError) -> RulesExplanation

@@ -81,6 +81,9 @@ public struct DocumentAccessState {
 }
 
 /// The decision about a request for access to documents.
+///
+/// A listen keeps its verdict until one of the dependencies changes; without dependencies it is
+/// judged again before each push.
 public struct DocumentVerdict: Hashable, Sendable {
   /// The denial; `nil` when everything is allowed.
   public var refusal: AccessRefusal?

@@ -1,6 +1,10 @@
 public import TernCore
 
 /// The identity of a client.
+///
+/// An authenticator makes it from a credential when a connection signs in; authorizers see it as
+/// part of a ``Requester``. Claims are those of the token at that time: later changes take effect
+/// with the next token.
 public enum Identity: Hashable, Sendable {
   /// No identity.
   case anonymous
@@ -24,6 +28,8 @@ extension Identity {
     }
   }
 
+  /// Claims are left out for users, because hashing a large object costs more than a rare
+  /// collision.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .anonymous: hasher.combine(0)
@@ -34,6 +40,8 @@ extension Identity {
   }
 
   /// The user it is about, if it is about one.
+  ///
+  /// Rate limits and memory budgets are counted by it.
   package var userID: String? {
     switch self {
     case .user(let id, _): id
@@ -61,6 +69,9 @@ extension Identity {
 
 extension Identity {
   /// The identity as JSON, to be read back by ``init(json:)``.
+  ///
+  /// The form is part of the store: onDisconnect operations keep the identity they will be judged
+  /// by. An anonymous client is an empty object, and so is everything this version cannot read.
   package var json: JSONValue {
     switch self {
     case .anonymous: .object([])

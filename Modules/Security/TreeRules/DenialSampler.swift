@@ -2,6 +2,9 @@
 ///
 /// Every address has a token bucket; a denial without a token is counted, and the count is told
 /// with the next denial that has one. Addresses beyond the table's limit share one bucket.
+///
+/// The owner protects it with a lock; ``take(_:at:)`` is constant apart from one sweep over the
+/// table, at most once in ``RulesLimits/denialMilliseconds``.
 struct DenialSampler {
   /// The level of detail in the report of a denial.
   enum Detail: Equatable {
@@ -20,10 +23,13 @@ struct DenialSampler {
     var summaries: [OmittedDenials] = []
   }
 
+  /// The budget of one address: ``RulesLimits/denialBurst`` reports at once, then one in
+  /// ``RulesLimits/denialMilliseconds``.
   private struct Bucket {
     var tokens = RulesLimits.denialBurst
     /// The time at which tokens were last added, in milliseconds since 1970.
     var filledAt: Int64
+    /// The denials since the last report that were counted only.
     var omitted = 0
 
     mutating func fill(at now: Int64) {
@@ -39,8 +45,11 @@ struct DenialSampler {
   static let others = "other addresses"
 
   private var buckets: [String: Bucket] = [:]
+  /// The time of the last sweep, in milliseconds since 1970.
   private var sweptAt: Int64 = .min
+  /// The second that ``told`` counts in, since 1970.
   private var second: Int64 = .min
+  /// The denials reported in the current second, over all addresses.
   private var told = 0
 
   /// The number of addresses in the table.

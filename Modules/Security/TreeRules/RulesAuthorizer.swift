@@ -2,6 +2,9 @@ public import TernCore
 public import TernQuery
 
 /// Lets the rules of a file decide; administrators pass.
+///
+/// A value is immutable and is used from any thread. Denials are judged a second time with a trace
+/// when the log wants an explanation; the ``DenialLog`` limits how often.
 public struct RulesAuthorizer: DenialReporting {
   /// The rules in force.
   public let rules: TreeRules
@@ -58,6 +61,11 @@ public struct RulesAuthorizer: DenialReporting {
   }
 
   /// Denies a write that the rules deny whatever it brings and whatever is stored where it writes.
+  ///
+  /// Both states are unknown at the written paths, so the verdict holds for every write to these
+  /// paths. An approval is not used: it would have to be repeated with the data in any case.
+  ///
+  /// - Returns: A denial, or ``TreeVerdict/undecided``.
   private func preliminaryVerdict(
     on request: TreeWriteRequest, _ caller: RulesCaller, _ state: TreeState
   ) -> TreeVerdict {
@@ -78,6 +86,12 @@ public struct RulesAuthorizer: DenialReporting {
   }
 
   /// Judges, and judges once more what is denied, to tell the log what every rule said.
+  ///
+  /// - Parameters:
+  ///   - requester: The origin of the request, whose address the log samples by.
+  ///   - now: Milliseconds since 1970.
+  ///   - judge: Judges without a trace.
+  ///   - explain: Judges the same request with a trace; called only if the log wants it.
   private func verdict(
     on requester: Requester, now: Int64, _ judge: () throws(RulesDataError) -> RulesVerdict,
     explaining explain: () throws(RulesDataError) -> RulesExplanation

@@ -66,10 +66,15 @@ public struct TreeRules: Sendable {
 }
 
 /// The compiled form of a rules file; shared by all evaluations.
+///
+/// It is immutable and is a class so that authorizers, judges and evaluators share it without
+/// copies of its arrays.
 final class CompiledRules: Sendable {
   let source: RulesSource
+  /// The nodes of the file; the root is at index 0.
   let nodes: [RuleNode]
   let program: RuleProgram
+  /// A checksum of the file, which becomes part of the ids of denials.
   let fingerprint: UInt64
   /// The operation each rule begins with.
   let entries: [Int]
@@ -96,6 +101,9 @@ final class CompiledRules: Sendable {
 }
 
 /// A 64-bit FNV-1a sum: names things, protects nothing.
+///
+/// It is not secret and not collision-resistant; the worst that a collision does is to give two
+/// denials one id.
 struct Fingerprint {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -109,6 +117,7 @@ struct Fingerprint {
     for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
   }
 
+  /// Adds the eight bytes of a number, the lowest first.
   mutating func add(_ number: UInt64) {
     for shift in stride(from: UInt64(0), to: 64, by: 8) {
       add(CollectionOfOne(UInt8(truncatingIfNeeded: number >> shift)))

@@ -7,12 +7,17 @@ public import TernCore
 /// kept: a value of this type serves one judgement.
 public struct ProposedSnapshot: RulesSnapshot {
   /// The most children of the tree that are listed at a time.
+  ///
+  /// The page bounds the memory of one listing, whatever the number of children.
   private static let pageRows = 256
 
   private let base: any RulesSnapshot
   private let changes: ProposedChange
   /// The write, if it is of one node: most are, and then one look tells what it says of a place.
+  ///
+  /// A path that ends in `.priority` replaces no node and takes the general way.
   private let only: TreeMerge.Entry?
+  /// A class, because answers are given by methods that do not mutate the snapshot.
   private let meter = RowMeter()
 
   /// A count of the rows that were listed.
@@ -44,6 +49,10 @@ public struct ProposedSnapshot: RulesSnapshot {
     case nothing
   }
 
+  /// Returns the effect of the write on the node at `path`.
+  ///
+  /// The single-path fast way compares keys directly. Otherwise, the trie is followed until a
+  /// replaced node or a key without changes is met; the cost is linear in the length of the path.
   private func saying(at path: TreePath) -> Saying {
     if let only {
       let shared = min(path.count, only.path.count)
@@ -67,6 +76,7 @@ public struct ProposedSnapshot: RulesSnapshot {
     }
   }
 
+  /// Returns the shape of a node that the write changes below itself, from the memo if possible.
   private func shape(
     at path: TreePath, with change: ProposedChange
   ) throws(RulesDataError) -> RulesShape {
@@ -76,6 +86,8 @@ public struct ProposedSnapshot: RulesSnapshot {
     return shape
   }
 
+  /// Works out the shape of a changed node. An addition anywhere below makes it a parent at once.
+  /// Otherwise the write only deletes, and the node disappears if no child survives.
   private func newShape(
     at path: TreePath, with change: ProposedChange
   ) throws(RulesDataError) -> RulesShape {
@@ -92,6 +104,9 @@ public struct ProposedSnapshot: RulesSnapshot {
   /// Returns true when a child of the base is not gone after the write, or a part of it.
   ///
   /// - Parameter isGone: Answers for a child that the write changes.
+  ///
+  /// It lists children page by page and stops at the first survivor, so the usual cost is one page
+  /// of at most the number of changed children plus one.
   private func keepsChild(
     of path: TreePath, _ change: ProposedChange,
     _ isGone: (TreeKey, TreePath, ProposedChange) throws(RulesDataError) -> Bool
@@ -123,6 +138,8 @@ public struct ProposedSnapshot: RulesSnapshot {
     }
   }
 
+  /// Works out the priority of a changed node. An absent node has none. A node that the write
+  /// empties on the way loses its old priority even when it exists again at the end.
   private func newPriority(
     at path: TreePath, with change: ProposedChange
   ) throws(RulesDataError) -> TreeScalar? {

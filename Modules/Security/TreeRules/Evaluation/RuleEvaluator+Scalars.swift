@@ -2,6 +2,10 @@ import TernCore
 
 // Numbers, strings and claims.
 extension RuleEvaluator {
+  /// Evaluates the operations that read no node.
+  ///
+  /// Work on strings costs steps by the bytes it touches, so that few operations over large strings
+  /// end as well as many over small ones.
   mutating func computeScalar(
     _ operation: Operation, at index: Int
   ) throws(RuleEvaluationError) -> RuleValue {
@@ -34,6 +38,10 @@ extension RuleEvaluator {
     }
   }
 
+  /// Evaluates an order.
+  ///
+  /// - Throws: ``RuleError/notOrdered`` unless both are numbers or both are strings; a comparison
+  ///   with NaN is false.
   mutating func comparison(
     _ operation: BinaryOperator, _ left: Int, _ right: Int, at index: Int
   ) throws(RuleEvaluationError) -> Bool {
@@ -44,6 +52,7 @@ extension RuleEvaluator {
     return verdict
   }
 
+  /// Evaluates an equality. Two objects are a mistake, an object and a scalar are unequal.
   mutating func equality(
     _ left: Int, _ right: Int, at index: Int
   ) throws(RuleEvaluationError) -> Bool {
@@ -56,6 +65,7 @@ extension RuleEvaluator {
 
   private mutating func negated(_ operand: Int) throws(RuleEvaluationError) -> RuleValue {
     switch try evaluate(operand) {
+    // The negative of the least 64-bit integer does not fit 64 bits.
     case .integer(let value) where value != .min: return .integer(-value)
     case .integer(let value): return .double(-Double(value))
     case .double(let value): return .double(-value)
@@ -63,6 +73,9 @@ extension RuleEvaluator {
     }
   }
 
+  /// Evaluates arithmetic on numbers, and `+` as concatenation where an operand is a string.
+  ///
+  /// The steps and the size limit are checked before the strings are joined.
   private mutating func arithmetic(
     _ operation: BinaryOperator, _ left: Int, _ right: Int, at index: Int
   ) throws(RuleEvaluationError) -> RuleValue {
@@ -78,6 +91,7 @@ extension RuleEvaluator {
     return .text(try limited(first + second, at: index))
   }
 
+  /// Returns a member of claims by a computed name; a number counts as its text, as in JavaScript.
   private mutating func element(_ receiver: Int, _ name: Int) throws(RuleEvaluationError)
     -> RuleValue
   {
@@ -92,6 +106,7 @@ extension RuleEvaluator {
     return value.member(name)
   }
 
+  /// Returns the length of a string in UTF-16 units, or the member `length` of claims.
   private mutating func length(
     _ receiver: Int, _ isMember: Bool, at index: Int
   ) throws(RuleEvaluationError) -> RuleValue {
@@ -117,6 +132,9 @@ extension RuleEvaluator {
     }
   }
 
+  /// Replaces every occurrence of `old`; an empty `old` leaves the text as it is.
+  ///
+  /// The size of the result is known before it is built, so an oversized one costs no memory.
   private mutating func replacement(
     _ receiver: Int, _ old: Int, _ new: Int, at index: Int
   ) throws(RuleEvaluationError) -> String {
@@ -141,6 +159,7 @@ extension RuleEvaluator {
     return String(decoding: result + bytes[next...], as: UTF8.self)
   }
 
+  /// - Throws: ``RulesBudget/string`` for a text above ``RulesLimits/stringBytes``.
   private func limited(_ text: String, at index: Int) throws(RuleEvaluationError) -> String {
     guard text.utf8.count <= limits.stringBytes else {
       throw .exhausted(.string, operation: index)

@@ -18,11 +18,14 @@ struct RuleEvaluator {
   private let lists: [Int]
   private let auth: RuleValue
   private let now: Int64
+  /// The tree before and after the request; for reads, both are the same.
   private let before: any RulesSnapshot
   private let after: any RulesSnapshot
   /// The query, when the rule stands at the queried node.
   var query = RulesQuery.none
   /// The keys the captures on the way stand for, outermost first.
+  ///
+  /// An operation names a capture by its index, so a rule higher up sees only the first of them.
   var captures: [String] = []
   private var here = Place(RulePlace(.root))
   /// The steps the current rule may still take.
@@ -80,6 +83,9 @@ struct RuleEvaluator {
   }
 
   /// Returns true when a node would exist at the current path after the request.
+  ///
+  /// Costs ``readSteps`` of the request even where the shape is known, so that a walk over many
+  /// children always ends.
   mutating func isProposed() throws(RulesDataError) -> Bool {
     requestSteps -= Self.readSteps
     if here.after == nil {
@@ -107,6 +113,8 @@ struct RuleEvaluator {
   }
 
   /// Evaluates the rule at an index of the program; a mistake inside makes it false.
+  ///
+  /// - Throws: The error of the store, which is no verdict: the request fails.
   mutating func outcome(of rule: Int, tracing: Bool) throws(RulesDataError) -> Outcome {
     let allowance = max(0, min(limits.stepsPerRule, requestSteps))
     steps = allowance
@@ -149,6 +157,9 @@ struct RuleEvaluator {
 
   /// Evaluates the forms that most rules have, as long as no trace of the values is recorded; `nil`
   /// for everything else, of which nothing was evaluated.
+  ///
+  /// It spends exactly the steps that the slow way spends, so that a traced repetition of a
+  /// judgement reaches the same verdict.
   private mutating func plainCondition(_ index: Int) throws(RuleEvaluationError) -> Bool? {
     switch operations[index] {
     case .all(let operands):
@@ -339,6 +350,8 @@ extension RuleEvaluator {
   private mutating func shape(
     of reference: SnapshotReference, at index: Int
   ) throws(RuleEvaluationError) -> RulesShape {
+    // A path that no node can have is absent without a read: it must not reach the store, whose
+    // keys are checked.
     guard reference.isPossible, reference.path.count <= TreeLimits.depth else { return .absent }
     try spend(Self.readSteps, at: index)
     if reference.isHere { return try shapeHere(isProposed: reference.isProposed, at: index) }

@@ -23,6 +23,9 @@ extension RuleValue {
   /// The result of `-`, `*`, `/` or `%`, or of `+` between numbers; `nil` if one is no number.
   ///
   /// Dividing by zero gives NaN, whatever is divided.
+  ///
+  /// Two integers give an integer when the exact result is one that fits 64 bits; otherwise both
+  /// become doubles. Sums of large counters therefore stay exact where JavaScript rounds.
   static func arithmetic(
     _ operation: BinaryOperator, _ left: RuleValue, _ right: RuleValue
   ) -> RuleValue? {
@@ -42,6 +45,8 @@ extension RuleValue {
     }
   }
 
+  /// Returns the exact integer result; `nil` when the result is a fraction, overflows, or divides
+  /// by zero. A quotient by -1 goes to the doubles, because the least integer has no negative.
   private static func exact(_ operation: BinaryOperator, _ a: Int64, _ b: Int64) -> Int64? {
     let (value, overflow): (Int64, Bool)
     switch operation {
@@ -56,6 +61,9 @@ extension RuleValue {
   }
 
   /// The verdict of `<`, `<=`, `>` or `>=`; `nil` unless both are numbers or both strings.
+  ///
+  /// Strings compare by UTF-16 units, as JavaScript does. A comparison with NaN is false for all
+  /// four operators.
   static func comparison(
     _ operation: BinaryOperator, _ left: RuleValue, _ right: RuleValue
   ) -> Bool? {
@@ -79,6 +87,9 @@ extension RuleValue {
   }
 
   /// Returns true when two values are the same; `nil` when both are objects.
+  ///
+  /// Values of different kinds are unequal and never converted. NaN equals nothing, itself
+  /// included.
   static func equality(_ left: RuleValue, _ right: RuleValue) -> Bool? {
     switch (left, right) {
     case (.null, .null): return true
@@ -96,6 +107,9 @@ extension RuleValue {
 
 extension Double {
   /// The shortest decimal text, as JavaScript writes numbers.
+  ///
+  /// Numbers of 10²¹ and above, and those below 10⁻⁶, use an exponent. Source: ECMA-262,
+  /// Number::toString.
   var ruleText: String {
     if isNaN { return "NaN" }
     if isInfinite { return self < 0 ? "-Infinity" : "Infinity" }
@@ -116,6 +130,9 @@ extension Double {
   }
 
   /// The digits without zeros at either end, and where the point stands after the first of them.
+  ///
+  /// `point` counts the digits in front of the decimal point; it is negative or zero for small
+  /// fractions, and exceeds the number of digits when zeros follow.
   private var shortestDigits: (digits: String, point: Int) {
     let parts = description.split(separator: "e")
     let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0

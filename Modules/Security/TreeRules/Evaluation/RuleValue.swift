@@ -1,6 +1,9 @@
 import TernCore
 
 /// The value of a part of an expression.
+///
+/// A snapshot is a reference, which is read only when a method asks for its shape. Values of the
+/// tree and of the claims share the scalar cases, so rules compare them directly.
 enum RuleValue: Sendable {
   case null
   case bool(Bool)
@@ -13,6 +16,7 @@ enum RuleValue: Sendable {
   case claims(JSONValue)
   case snapshot(SnapshotReference)
 
+  /// Creates the value of a leaf. A server value that was never resolved is opaque to rules.
   init(_ scalar: TreeScalar) {
     switch scalar {
     case .bool(let value): self = .bool(value)
@@ -23,6 +27,7 @@ enum RuleValue: Sendable {
     }
   }
 
+  /// Creates the value of a part of the claims.
   init(_ claims: JSONValue) {
     switch claims {
     case .null: self = .null
@@ -36,6 +41,9 @@ enum RuleValue: Sendable {
 
   /// The member called `name`, by its bytes; `null` when there is none. The elements of a list are
   /// called "0", "1", ….
+  ///
+  /// Of members that share a name the last counts, as in JavaScript. Values other than objects and
+  /// lists have no members.
   func member(_ name: String) -> RuleValue {
     switch self {
     case .claims(.object(let members)):
@@ -51,7 +59,11 @@ enum RuleValue: Sendable {
 }
 
 /// A node of the tree before or after the request, not read yet.
+///
+/// `child()` extends the path without a check, and `parent()` shortens it; ``possibleCount``
+/// remembers where it left the paths that nodes can have.
 struct SnapshotReference: Sendable {
+  /// True for the tree after the request (`newData`), false for the tree before (`data`, `root`).
   var isProposed: Bool
   var path: TreePath
   /// The number of keys before the first that no node can have; `Int.max` when all are possible.
@@ -63,11 +75,15 @@ struct SnapshotReference: Sendable {
 }
 
 /// The reason a rule could not be evaluated; the rule is false.
+///
+/// The error ends the whole rule; no operator of the language catches it, so `!` around a mistake
+/// grants nothing.
 enum RuleEvaluationError: Error {
   /// The operation at an index met a value it has no meaning for.
   case mistake(RuleError, operation: Int)
   /// The steps were used up.
   case exhausted(RulesBudget, operation: Int)
+  /// The store could not be read; the whole request fails.
   case data(RulesDataError)
 }
 

@@ -23,6 +23,8 @@ public struct RulesQuery: Sendable {
   /// The one value asked for; `nil` when the query is a range.
   public var equal: TreeScalar?
   /// The number of children kept from the start.
+  ///
+  /// The initializer from a ``TreeQuery`` sets ``firstLimit`` or ``lastLimit``, never both.
   public var firstLimit: Int?
   /// The number of children kept from the end.
   public var lastLimit: Int?
@@ -35,6 +37,7 @@ public struct RulesQuery: Sendable {
     self.order = order
   }
 
+  /// Returns the member of `query` as a rule reads it; `null` for what the query does not set.
   func value(of member: Operation.QueryMember) -> RuleValue {
     switch member {
     case .orderByKey: .bool(order == .key)

@@ -5,6 +5,9 @@ public import TernCore
 /// Rules ask for the shape of single nodes; nothing below a node is read unless a rule names it.
 /// An answer must stay the same while one request is judged. The server answers from its rows and
 /// the mutations that wait; ``TreeNodeSnapshot`` answers from a node in memory.
+///
+/// A conformance belongs to one judgement on one thread. Answers may be kept by the conformance, as
+/// ``ProposedSnapshot`` does.
 public protocol RulesSnapshot {
   /// Returns the shape of the node at `path`, without its descendants.
   func shape(at path: TreePath) throws(RulesDataError) -> RulesShape
@@ -13,11 +16,20 @@ public protocol RulesSnapshot {
   func priority(at path: TreePath) throws(RulesDataError) -> TreeScalar?
 
   /// Up to `limit` children of the node at `path`, in key order, after `key` if given.
+  ///
+  /// - Parameters:
+  ///   - path: The parent; without children the answer is empty.
+  ///   - key: The last key of the page before, which need not exist any longer; `nil` begins with
+  ///     the first child.
+  ///   - limit: The most children to return. Fewer mean that there are no more.
   func children(
     at path: TreePath, after key: TreeKey?, limit: Int
   ) throws(RulesDataError) -> [RulesChild]
 
   /// The children that were listed so far to answer about single nodes; they cost steps.
+  ///
+  /// The evaluator charges only the growth since it last asked, ``RuleEvaluator/rowSteps`` for each
+  /// row.
   var listedRows: Int { get }
 }
 

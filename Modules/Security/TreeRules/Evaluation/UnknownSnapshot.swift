@@ -4,11 +4,18 @@ import TernCore
 /// it there is an error.
 ///
 /// A verdict that was reached over it is the same for every request that writes these paths.
+///
+/// ``RulesAuthorizer`` uses it for the preliminary verdict on a write whose data are not known yet:
+/// a denial over unknown data is final and costs no read of hidden data; an error only means that
+/// the data decide.
 struct UnknownSnapshot: RulesSnapshot {
   /// The tree was asked for what is not known.
   struct Unknown: Error {}
 
   /// The keys that lead to the unknown nodes.
+  ///
+  /// A node of a trie over the written paths, shared by copies of the snapshot and never changed
+  /// after `init`.
   private final class Way {
     var isUnknown = false
     var below: [TreeKey: Way] = [:]
@@ -17,6 +24,9 @@ struct UnknownSnapshot: RulesSnapshot {
   private let base: any RulesSnapshot
   private let ways = Way()
 
+  /// - Parameters:
+  ///   - paths: The written paths; `.priority` at the end counts as its node.
+  ///   - base: The tree as it is, for everything beside those paths.
   init(_ paths: [TreePath], over base: any RulesSnapshot) {
     self.base = base
     for path in paths {
@@ -30,6 +40,8 @@ struct UnknownSnapshot: RulesSnapshot {
     }
   }
 
+  /// Throws if a node is on the way to an unknown node, is unknown, or lies below an unknown one.
+  /// Its shape depends on the write in all three cases.
   private func check(_ path: TreePath) throws(RulesDataError) {
     var way = ways
     for key in path.keys {

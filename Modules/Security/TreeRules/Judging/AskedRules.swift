@@ -18,6 +18,7 @@ struct AskedRules {
     }
   }
 
+  /// The entries in the order of evaluation, at most ``RulesLimits/explainedRules``.
   private(set) var entries: [Entry] = []
   /// The number of rules that were asked and are not kept.
   private(set) var omitted = 0
@@ -25,6 +26,8 @@ struct AskedRules {
   mutating func add(_ entry: Entry) {
     if entries.count >= RulesLimits.explainedRules {
       // There are fewer nodes on the way to a path than entries.
+      // The entry to drop is one that granted, or one at a node that is not above the current path:
+      // the denial of a path is explained by the rules above it. The fallback drops the oldest.
       let index = entries.firstIndex { $0.isHeld || !$0.path.contains(entry.path) } ?? 0
       entries.remove(at: index)
       omitted += 1

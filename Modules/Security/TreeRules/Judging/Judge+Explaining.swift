@@ -41,6 +41,10 @@ private struct RuleExplainer {
       operands: decisiveOperands(of: operation).map { reason($0, in: rule) })
   }
 
+  /// Returns the operands to show: those that were evaluated and whose value their text does not
+  /// already tell.
+  ///
+  /// A false `&&` is explained by its false operands, a true `||` by its true ones.
   private func decisiveOperands(of operation: Int) -> [Int] {
     let trace = entry.trace
     func isBool(_ index: Int, _ wanted: Bool) -> Bool {

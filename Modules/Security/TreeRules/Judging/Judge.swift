@@ -1,6 +1,10 @@
 import TernCore
 
 /// Walks the rules for one request.
+///
+/// A judge serves one request and is thrown away. It finds the rules on the way of each path and
+/// asks the evaluator for the outcome of each; it never reads the tree itself. The same request
+/// judged again gives the same verdict, which explanations rely on.
 struct Judge {
   /// The number of children that are listed at a time.
   private static let pageChildren = 256
@@ -19,7 +23,10 @@ struct Judge {
   private(set) var asked: AskedRules?
   /// Verdicts of `.write` rules by node, for requests that write several paths.
   private var grants: [TreePath: Bool] = [:]
+  /// The nodes whose `.validate` was evaluated, so that paths with common ancestors ask it once.
   private var validated: Set<TreePath> = []
+  /// True for requests of several paths. A single path never meets a node twice, and most writes
+  /// have one path, so the tables stay empty.
   private var keepsVerdicts = false
   /// The request, from which the id of its denial is made.
   private var requested: (kind: RulesKind, paths: [TreePath]) = (.read, [])
@@ -47,6 +54,11 @@ struct Judge {
   }
 
   /// Evaluates the `.read` rules from the root to `path`; one that holds allows the read.
+  ///
+  /// A rule above `path` sees no query: it grants the whole subtree, whatever is selected. A rule
+  /// that exhausts its own steps is false, but an exhausted request ends the walk.
+  ///
+  /// - Throws: ``RulesDataError`` if the tree cannot be read.
   mutating func read(_ path: TreePath, query: RulesQuery) throws(RulesDataError) -> RulesVerdict {
     requested = (.read, [path])
     for step in walk(to: path) {
@@ -64,6 +76,9 @@ struct Judge {
   }
 
   /// Evaluates the rules for every path of a write, and validates the proposed tree around them.
+  ///
+  /// All `.write` rules are asked before the first `.validate`: a client without the right to write
+  /// learns nothing about the validity of its data.
   mutating func write(_ paths: [TreePath]) throws(RulesDataError) -> RulesVerdict {
     requested = (.write, paths)
     keepsVerdicts = paths.count > 1
@@ -78,6 +93,8 @@ struct Judge {
   }
 
   /// The nodes of the rules from the root to `path`; sets the captures on the way.
+  ///
+  /// The walk stops where the rules have no node for a key: nothing below can apply.
   private mutating func walk(to path: TreePath) -> [Step] {
     evaluator.captures.removeAll(keepingCapacity: true)
     var node = 0
@@ -92,6 +109,7 @@ struct Judge {
     return steps
   }
 
+  /// Evaluates a rule where the evaluator stands, and keeps the outcome for an explanation.
   private mutating func outcome(
     of rule: Int, at place: RulePlace
   ) throws(RulesDataError) -> RuleEvaluator.Outcome {
@@ -132,6 +150,10 @@ struct Judge {
 
 // Writes.
 extension Judge {
+  /// Returns the denial of a path without a granting `.write` rule; `nil` when one grants.
+  ///
+  /// Verdicts at shared ancestors are reused. This is sound because a verdict depends only on the
+  /// node and on the two states of the tree, which are the same for all paths of the request.
   private mutating func grantDenial(_ path: TreePath) throws(RulesDataError) -> RulesDenial? {
     for step in walk(to: path) {
       guard let rule = rules.nodes[step.node].write else { continue }
@@ -156,6 +178,9 @@ extension Judge {
   }
 
   /// Checks `.validate` from the root to `path` and below it, wherever something is proposed.
+  ///
+  /// An ancestor is checked only if it has a `.validate` itself. Below the path, the walk goes on
+  /// only if the rules reach as far as the path.
   private mutating func validationDenial(_ path: TreePath) throws(RulesDataError) -> RulesDenial? {
     let steps = walk(to: path)
     for (index, step) in steps.enumerated() where rules.nodes[step.node].hasValidation {
@@ -186,6 +211,12 @@ extension Judge {
   }
 
   /// Checks what lies below a proposed node.
+  ///
+  /// With few literal children and no capture, each child is looked up by name. Otherwise, the
+  /// children are listed: rows and literal children are both sorted, so they are walked side by
+  /// side; for far more rules than children a lookup for each child is cheaper. A node with a full
+  /// page of children and no capture goes back to lookups by name, because the number of rules is
+  /// bounded and the number of children is not.
   private mutating func invalidityBelow(
     _ node: Int, _ path: TreePath
   ) throws(RulesDataError) -> RulesDenial? {
@@ -219,6 +250,8 @@ extension Judge {
           }
         }
         guard let match = found, rules.nodes[match.node].hasValidation else { continue }
+        // The captures of the way are complete here, because the rules reach down to `path`; the
+        // child adds one for the time of its own subtree.
         if match.isCaptured { evaluator.captures.append(child.key.text) }
         let place = RulePlace(child.key, below: path)
         let denial = try invalidity(of: match.node, at: place, child.shape)
@@ -231,6 +264,11 @@ extension Judge {
   }
 
   /// Looks for a few children by name instead of listing all there are.
+  ///
+  /// - Parameters:
+  ///   - node: The node of the rules.
+  ///   - place: The node of the tree.
+  ///   - shape: The proposed shape where a listing told it; `nil` reads it.
   private mutating func invalidity(
     ofLiterals children: [(key: TreeKey, node: Int)], below path: TreePath
   ) throws(RulesDataError) -> RulesDenial? {

@@ -1,5 +1,9 @@
 /// A set of Unicode scalars that one position of a pattern accepts.
+///
+/// Negation applies after the folding of case: `[^a]` with the flag `i` excludes `A` as well.
+/// Ranges may overlap and are in the order of the source.
 struct CharacterClass: Sendable {
+  /// Ranges of scalar values; ``isNegated`` does not change them.
   private(set) var ranges: [ClosedRange<UInt32>] = []
   var isNegated = false
   var ignoresCase = false
@@ -14,6 +18,8 @@ struct CharacterClass: Sendable {
     ranges.append(range)
   }
 
+  /// Adds all characters of another class, such as `\D` inside of brackets; the other's flag for
+  /// letter case is ignored.
   mutating func insert(_ other: CharacterClass) {
     ranges += other.isNegated ? other.complement : other.ranges
   }
@@ -47,6 +53,7 @@ struct CharacterClass: Sendable {
     ranges.contains { $0.contains(scalar.value) }
   }
 
+  /// The ranges of all scalar values outside of ``ranges``, ascending.
   private var complement: [ClosedRange<UInt32>] {
     var next: UInt32 = 0
     var result: [ClosedRange<UInt32>] = []

@@ -2,19 +2,34 @@
 ///
 /// It is an automaton without empty moves: one state per character position of the pattern, the
 /// set of live states kept as bits. Time is linear in the text, memory fixed when the rules load.
+///
+/// Two things differ from a search by attempts. A match may begin at any character, so the start
+/// positions are live again before each one; and an alternative with `^` is live only before the
+/// first character. A pattern of up to 64 positions fits one machine word, which has its own loop.
 final class Pattern: Sendable {
   /// The number of 64-bit words in a set of positions.
   private let width: Int
+  /// The first positions of branches behind `^`, live only at the start of the text.
   private let startsAnchored: [UInt64]
+  /// The first positions of all other branches.
   private let startsAnywhere: [UInt64]
+  /// The last positions of branches before `$`, which match only if the text ends there.
   private let endsAnchored: [UInt64]
+  /// The last positions of all other branches; reaching one ends the search.
   private let endsAnywhere: [UInt64]
   /// For each position the positions that may come next.
+  ///
+  /// Row *p* has `width` words and begins at *p* × `width`.
   private let follow: [UInt64]
   /// For each ASCII character the positions that accept it.
+  ///
+  /// Row *c* has `width` words and begins at *c* × `width`; characters beyond ASCII are asked of
+  /// ``classes``.
   private let accepting: [UInt64]
   private let classes: [CharacterClass]
+  /// True when some branch can be empty and lacks an anchor: it matches in every text.
   private let matchesAll: Bool
+  /// True when a branch between `^` and `$` can be empty.
   private let matchesEmpty: Bool
 
   /// The bytes its tables take.
@@ -51,6 +66,8 @@ final class Pattern: Sendable {
     (self.matchesAll, self.matchesEmpty) = (matchesAll, matchesEmpty)
   }
 
+  /// Transposes the classes: from the characters of each position to the positions of each
+  /// character.
   private static func table(of classes: [CharacterClass], width: Int) -> [UInt64] {
     var table = [UInt64](repeating: 0, count: 128 * width)
     for (position, characters) in classes.enumerated() {
@@ -76,6 +93,7 @@ final class Pattern: Sendable {
     return width == 1 ? matchesNarrow(text, steps: &steps) : matchesWide(text, steps: &steps)
   }
 
+  /// Searches with a set of live positions in one word.
   private func matchesNarrow(_ text: String, steps: inout Int) -> Bool {
     let always = startsAnywhere[0]
     var candidates = always | startsAnchored[0]
@@ -91,6 +109,7 @@ final class Pattern: Sendable {
         }
       }
       if live & endsAnywhere[0] != 0 { return true }
+      // Following up to eight live positions costs about as much as one operation.
       steps -= 1 + live.nonzeroBitCount / 8
       candidates = always
       forEachPosition(in: live) { candidates |= follow[$0] }
@@ -98,6 +117,7 @@ final class Pattern: Sendable {
     return live & endsAnchored[0] != 0
   }
 
+  /// Searches with sets of ``width`` words. The steps grow with the width, as the time does.
   private func matchesWide(_ text: String, steps: inout Int) -> Bool {
     var candidates = zip(startsAnywhere, startsAnchored).map { $0 | $1 }
     var live = [UInt64](repeating: 0, count: width)
@@ -121,6 +141,8 @@ final class Pattern: Sendable {
     return zip(live, endsAnchored).contains { $0 & $1 != 0 }
   }
 
+  /// Returns the candidates in one word that accept a character. Beyond ASCII each candidate's
+  /// class is asked, because a table over all of Unicode would be too large.
   private func accepted(_ candidates: UInt64, word: Int, by scalar: Unicode.Scalar) -> UInt64 {
     if scalar.value < 128 { return candidates & accepting[Int(scalar.value) * width + word] }
     var live = candidates

@@ -2,7 +2,11 @@
 ///
 /// The construction is Glushkov's: every part knows its first and last positions, and joining two
 /// parts links the last ones of one to the first ones of the other.
+///
+/// The work is bounded twice: by the number of positions, and by the number of links, which nested
+/// repetitions such as `((a?){9}){9}` can square.
 struct PatternBuilder {
+  /// A part of the pattern by the positions at its edges.
   struct Part {
     var first: [Int] = []
     var last: [Int] = []
@@ -15,6 +19,7 @@ struct PatternBuilder {
   private(set) var follow: [[UInt64]] = []
   private let limit: Int
   private let offset: Int
+  /// The parts visited and links made so far; the limit is two for each pair of positions.
   private var work = 0
 
   init(limit: Int, offset: Int) {
@@ -52,6 +57,8 @@ struct PatternBuilder {
     }
   }
 
+  /// Writes a repetition out: `least` copies, then optional ones up to `most`, or one copy that is
+  /// linked back to itself without an upper bound.
   private mutating func addRepeated(
     _ item: PatternSyntax.Node, least: Int, most: Int?
   ) throws(RulesSyntaxError) -> Part {
@@ -72,6 +79,7 @@ struct PatternBuilder {
     return join(whole, rest)
   }
 
+  /// Links two parts in sequence. An optional part lets the edges of its neighbor shine through.
   private mutating func join(_ left: Part, _ right: Part) -> Part {
     link(left.last, to: right.first)
     return Part(

@@ -1,4 +1,6 @@
 /// A pattern as written.
+///
+/// The parser's output; ``PatternBuilder`` numbers its characters.
 struct PatternSyntax {
   indirect enum Node {
     case one(CharacterClass)
@@ -21,16 +23,23 @@ struct PatternSyntax {
 /// Refused are look-around, references, lazy and possessive quantifiers, `\b`, Unicode classes,
 /// empty alternatives, and anchors anywhere but at the two ends. Source: realtime reference, 12.7.
 struct PatternParser {
+  /// The largest count in `{n}`, that of common engines. A pattern with nested counts meets
+  /// ``RulesLimits/patternPositions`` first.
   private static let repetitionLimit = 1_000
+  /// The most groups inside each other, which bounds the recursion over the pattern.
   private static let depthLimit = 50
 
   private let scalars: [Unicode.Scalar]
+  /// The byte offset of each scalar, and one more for the end.
   private let offsets: [Int]
   private let ignoresCase: Bool
   private var index = 0
   private var depth = 0
 
   /// Reads `bytes[range]`; faults name offsets in `bytes`.
+  ///
+  /// The rules of ``PatternSyntax`` for anchors make `^a|b$` mean "begins with a, or ends with b",
+  /// as in JavaScript.
   static func parse(
     _ bytes: [UInt8], _ range: Range<Int>, ignoresCase: Bool
   ) throws(RulesSyntaxError) -> PatternSyntax {
@@ -63,6 +72,7 @@ struct PatternParser {
     return true
   }
 
+  /// Creates a fault at a scalar, by default the next one; positions past the end name the end.
   private func fault(_ message: String, at position: Int? = nil) -> RulesSyntaxError {
     RulesSyntaxError(message, at: offsets[min(position ?? index, scalars.count)])
   }
@@ -89,6 +99,8 @@ struct PatternParser {
     return .sequence(items)
   }
 
+  /// Parses one character, class or group with its quantifier. A second quantifier would mean
+  /// laziness or possession in other dialects, so it is rejected and not ignored.
   private mutating func quantified() throws(RulesSyntaxError) -> PatternSyntax.Node {
     let node = try single()
     let start = index
@@ -100,6 +112,8 @@ struct PatternParser {
     return .repeated(node, least: least, most: most)
   }
 
+  /// - Returns: The least and the most repetitions, the latter `nil` without an upper bound; `nil`
+  ///   when the next character is no quantifier.
   private mutating func quantifier() throws(RulesSyntaxError) -> (Int, Int?)? {
     if skip("*") { return (0, nil) }
     if skip("+") { return (1, nil) }
@@ -173,6 +187,8 @@ extension PatternParser {
     case "r": return CharacterClass("\r")
     case "f": return CharacterClass("\u{0C}")
     case "v": return CharacterClass("\u{0B}")
+    // Letters and digits without a meaning here have one in other dialects, such as `\b` or `\1`.
+    // They are rejected, because taking them literally would change what a rule grants.
     case "a"..."z", "A"..."Z", "0"..."9":
       throw fault("the escape '\\\(scalar)' is not supported", at: start)
     default: return CharacterClass(scalar)
@@ -180,6 +196,9 @@ extension PatternParser {
   }
 
   /// The rest of `[...]` after the bracket.
+  ///
+  /// A hyphen is a range only between two single characters; at either end it is literal. `[]` is
+  /// rejected: dialects disagree about it.
   private mutating func bracketed(from start: Int) throws(RulesSyntaxError) -> CharacterClass {
     var result = CharacterClass()
     let isNegated = skip("^")
@@ -203,6 +222,8 @@ extension PatternParser {
     return folded(result)
   }
 
+  /// - Returns: The characters of one item, and true unless it is a shorthand such as `\d`, which
+  ///   cannot end a range.
   private mutating func classItem() throws(RulesSyntaxError) -> (CharacterClass, isSingle: Bool) {
     guard let scalar = peek else { throw fault("the character class does not end") }
     index += 1
