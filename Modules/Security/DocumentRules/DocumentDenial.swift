@@ -8,12 +8,22 @@ public struct DocumentDenial: Sendable, CustomStringConvertible {
   /// time.
   public let id: String
   /// The address of the request's origin; empty when it is unknown.
+  ///
+  /// The sampler counts denials by it.
   let address: String
+  /// The request in words, with paths but without data.
   private let subject: String
+  /// The time of the request, in microseconds since 1970.
   private let time: Int64
   /// The result of every statement that was asked; `nil` for a request that no rule can allow.
   private let verdict: DocumentRulesVerdict?
 
+  /// - Parameters:
+  ///   - access: The part of the request that was denied.
+  ///   - verdict: The result of the rules; `nil` when no rule applies to such an access.
+  ///   - requester: The origin of the request.
+  ///   - rules: The fingerprint of the rules in force.
+  ///   - time: The time of the request.
   init(
     _ access: DocumentAccess, _ verdict: DocumentRulesVerdict?, by requester: Requester,
     rules: UInt64, at time: DocumentTimestamp
@@ -97,6 +107,9 @@ final class DocumentDenialReporter: Sendable {
   }
 
   /// Reports a denial as far as its address has tokens left, and returns it for the client.
+  ///
+  /// Unlike ``DenialLog``, it needs no second judgment: the verdict on documents has its findings
+  /// already. A denial beyond the detailed ones is reported in full for the same reason.
   func refusal(_ denial: DocumentDenial) -> AccessRefusal {
     let refusal = AccessRefusal(id: denial.id, reason: showsReasons ? denial.reason : nil)
     guard let onDenial else { return refusal }

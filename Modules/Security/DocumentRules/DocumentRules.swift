@@ -3,6 +3,9 @@
 /// The language is that of `firestore.rules`, versions 1 and 2: see
 /// `Docs/Formats/document-rules.md`.
 /// Source: firestore reference, section 6.
+///
+/// A value is immutable apart from the counts of its coverage, and may judge on any thread.
+/// The work of compiling is bounded by ``DocumentRulesLimits``.
 public struct DocumentRules: Sendable {
   /// The service whose rules count; blocks of other services are checked and ignored.
   public static let serviceName = "cloud.firestore"
@@ -88,6 +91,9 @@ public struct DocumentRules: Sendable {
 }
 
 /// One `match` block with everything that it contains.
+///
+/// Blocks form a tree. Paths are relative, so the path of a document is matched block by block from
+/// the outside.
 package final class DocumentRuleMatch: Sendable {
   /// One segment of a path, with the name that it binds.
   package enum Segment: Sendable {
@@ -101,6 +107,8 @@ package final class DocumentRuleMatch: Sendable {
   /// The segments, relative to the block around.
   package let segments: [Segment]
   /// The captures of the blocks around.
+  ///
+  /// Captures are numbered from the outermost block on, so the first of this block has this number.
   package let outerCaptures: Int
   /// The statements of the block itself.
   package let allows: [DocumentRuleAllow]
@@ -119,6 +127,8 @@ package final class DocumentRuleMatch: Sendable {
 }
 
 /// The methods of a request, and of an `allow` statement.
+///
+/// A request has exactly one method, a statement any number.
 package struct DocumentRuleMethods: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
 

@@ -78,6 +78,7 @@ public struct DocumentRulesAuthorizer: DocumentAuthorizer {
     let documents = DocumentRulesState(
       before: { state.before($0).fields }, after: { state.after($0).fields })
     let (rules, fingerprint) = self.rules.rules(of: caller.databaseID)
+    // One budget serves all parts: the limit on reads is that of the whole request.
     var budget = DocumentRulesBudget(of: accesses, asked: state.asked)
     var dependencies: Set<DocumentKey> = []
     for access in accesses {
@@ -149,6 +150,10 @@ extension DocumentRuleValue {
 
 extension DocumentRulesBudget {
   /// The budget of a request, less what was asked for its other parts.
+  ///
+  /// A request in several parts may be judged in several calls. The documents that earlier calls
+  /// read are counted first, each in an operation of its own, so that only the limit of the request
+  /// counts them.
   fileprivate init(of accesses: [DocumentAccess], asked: Set<DocumentKey>) {
     if accesses.count == 1, case .list = accesses[0] {
       self = .query

@@ -1,11 +1,14 @@
 /// The rules of a server: for all databases, or for each of its own.
 ///
 /// A database without rules is closed to all but administrators.
+///
+/// A database with an entry of its own does not fall back to the common rules.
 public struct DocumentRulesSet: Sendable {
   /// The rules of databases without rules of their own.
   public let common: DocumentRules?
   /// The rules of single databases, by their ids.
   public let byDatabase: [String: DocumentRules]
+  /// Checksums of the sources, which ids of denials are made from.
   private let fingerprints: [String: UInt64]
   private let commonFingerprint: UInt64
 

@@ -1,6 +1,9 @@
 import TernCore
 
 /// The result of an expression in the words of a report: short, whatever the value is.
+///
+/// It is a key of the counts, so it must stay small and comparable: long texts are cut, and
+/// containers show a few elements. Results that look alike after the cut are counted together.
 struct CoveredValue: Hashable {
   /// The tagged value, as JSON.
   let json: JSONValue
@@ -57,6 +60,9 @@ struct CoveredValue: Hashable {
   }
 
   /// Source: Firestore server reference, section 5.4.
+  ///
+  /// Returns a value in the form of the emulator's report: an object with one member, named by the
+  /// type. Containers beyond ``depthLimit`` and values that are hard to show are empty objects.
   private static func tagged(_ value: DocumentRuleValue, depth: Int) -> JSONValue {
     func tag(_ name: String, _ value: JSONValue) -> JSONValue { .object([.init(name, value)]) }
     func elements(_ values: some Collection<DocumentRuleValue>) -> JSONValue {

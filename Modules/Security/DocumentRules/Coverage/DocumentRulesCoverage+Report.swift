@@ -19,6 +19,9 @@ extension DocumentRulesCoverage {
 }
 
 /// Puts a report together.
+///
+/// Counts change while a report is written; each expression is read once for each form of the
+/// report, so the two may differ slightly.
 private struct ReportWriter {
   let rules: DocumentRules
   let coverage: DocumentRulesCoverage
@@ -49,6 +52,8 @@ private struct ReportWriter {
     ])
   }
 
+  /// Returns the report of an expression and of its operands. One that was never evaluated has no
+  /// `values`.
   private func report(_ node: DocumentRuleExpression) -> JSONValue {
     let position = rules.position(at: node.offset)
     var members: [JSONValue.Member] = [
@@ -98,6 +103,7 @@ private struct ReportWriter {
       """
   }
 
+  /// Escapes text for HTML: the source and the results come from users.
   private static func escaped(_ text: some StringProtocol) -> String {
     var escaped = ""
     for character in text {

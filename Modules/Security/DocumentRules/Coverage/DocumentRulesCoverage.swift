@@ -3,6 +3,9 @@ import Synchronization
 /// Counts the results of the expressions of one set of rules, for developers.
 ///
 /// Source: Firestore server reference, section 5.2.
+///
+/// Evaluators count from any thread, under a lock. Memory is bounded by the number of expressions
+/// of the file and by ``valueLimit``. Copies of ``DocumentRules`` share one object.
 package final class DocumentRulesCoverage: Sendable {
   /// The result of an expression.
   enum Result {
@@ -36,6 +39,7 @@ package final class DocumentRulesCoverage: Sendable {
 
   init() {}
 
+  /// A result beyond ``valueLimit`` counts as ``CoveredValue/other``.
   func count(_ result: Result, of node: DocumentRuleExpression) {
     let value = CoveredValue(result)
     let place = Place(start: node.offset, end: node.end)

@@ -3,6 +3,12 @@ import TernCore
 /// Evaluates expressions for one request.
 ///
 /// Source: firestore reference, section 6.4.
+///
+/// One evaluator serves one operation of a request and keeps no result between conditions. A fault
+/// travels as a Swift error up to the nearest `&&`, `||` or statement. Only
+/// ``DocumentRuleFault/exhausted`` passes through chains as well, because it ends the request.
+/// ``ProofEvaluator`` mirrors this type for queries: a change to one needs the same change to the
+/// other.
 struct DocumentRuleEvaluator {
   typealias Node = DocumentRuleExpression
   typealias Value = DocumentRuleValue
@@ -15,11 +21,14 @@ struct DocumentRuleEvaluator {
     case pending(Node)
   }
 
+  /// The functions of the file; an expression names one by its index.
   private let functions: [DocumentRuleFunction]
   private let request: DocumentRulesRequest
   private let state: DocumentRulesState
   /// Counts results; `nil` for none.
   private let coverage: DocumentRulesCoverage?
+  /// The parameters and bindings of all calls on the stack, one frame after another. ``base`` is
+  /// where the innermost frame begins.
   private var locals: [Local] = []
   /// The index of the first local of the function that is being evaluated.
   private var base = 0
@@ -39,6 +48,8 @@ struct DocumentRuleEvaluator {
   }
 
   /// Evaluates a condition.
+  ///
+  /// - Throws: The fault of the condition, or one for a condition that is not a bool.
   mutating func holds(_ condition: Node) throws(DocumentRuleFault) -> Bool {
     locals.removeAll(keepingCapacity: true)
     base = 0
@@ -48,6 +59,8 @@ struct DocumentRuleEvaluator {
   }
 
   /// Evaluates an expression and counts it.
+  ///
+  /// With coverage, results and faults are counted under a lock; without it, the call adds nothing.
   mutating func value(_ node: Node) throws(DocumentRuleFault) -> Value {
     guard let coverage else { return try evaluate(node) }
     do throws(DocumentRuleFault) {
@@ -105,12 +118,15 @@ struct DocumentRuleEvaluator {
     }
   }
 
+  /// Evaluates both operands, the left one first. A fault of the left one hides the right one.
   private mutating func binary(
     _ operation: DocumentRuleOperator, _ left: Node, _ right: Node
   ) throws(DocumentRuleFault) -> Value {
     try DocumentRuleOperations.apply(operation, try value(left), try value(right))
   }
 
+  /// Evaluates the condition and then one branch; the other branch is neither evaluated nor
+  /// counted.
   private mutating func conditional(_ node: Node) throws(DocumentRuleFault) -> Value {
     guard case .conditional(let condition, let first, let second) = node.kind else {
       preconditionFailure("an expression of this form is no choice")
@@ -173,6 +189,7 @@ struct DocumentRuleEvaluator {
         }
         if result == ends { return ends }
       } catch {
+        // An exhausted budget must not be hidden by a later operand that decides.
         if error == .exhausted { throw error }
         if fault == nil { fault = error }
       }
@@ -181,6 +198,9 @@ struct DocumentRuleEvaluator {
     return !ends
   }
 
+  /// Returns a member of a value. `request.name` is answered directly, because building all of
+  /// `request` to read one member would cost a map for each access; the cost in expressions is the
+  /// same.
   private mutating func member(
     _ name: String, of base: Node
   ) throws(DocumentRuleFault) -> Value {
@@ -192,6 +212,7 @@ struct DocumentRuleEvaluator {
     return try DocumentRuleOperations.member(name, of: try value(base))
   }
 
+  /// Evaluates a map literal; of entries with one key the last stays.
   private mutating func map(_ entries: [Node.MapEntry]) throws(DocumentRuleFault) -> Value {
     var pairs: [(String, Value)] = []
     for entry in entries {
@@ -217,6 +238,8 @@ struct DocumentRuleEvaluator {
     return .path(DocumentRulePath(segments))
   }
 
+  /// Evaluates the receiver, then the arguments, then the method. Methods with a pattern also spend
+  /// the budget's pattern steps.
   private mutating func call(
     _ method: DocumentRuleMethod, of receiver: Node, _ arguments: [Node],
     _ pattern: DocumentPattern?
@@ -233,6 +256,9 @@ struct DocumentRuleEvaluator {
 
 extension DocumentRuleEvaluator {
   /// The value of a parameter or binding; a binding is evaluated when it is first used.
+  ///
+  /// The result of a binding is kept, a fault too: a binding that is used twice is evaluated and
+  /// counted once.
   private mutating func local(_ index: Int) throws(DocumentRuleFault) -> Value {
     switch locals[base + index] {
     case .value(let value): return value
@@ -249,6 +275,10 @@ extension DocumentRuleEvaluator {
     }
   }
 
+  /// Calls a function of the file in a frame of its own.
+  ///
+  /// Arguments are evaluated before the call, so a fault in one ends the call; bindings wait for
+  /// their first use. The resolver has excluded recursion.
   private mutating func call(
     _ number: Int, _ arguments: [Node]
   ) throws(DocumentRuleFault) -> Value {
@@ -260,6 +290,7 @@ extension DocumentRuleEvaluator {
     let (outerBase, outerCount) = (base, locals.count)
     base = outerCount
     locals += frame
+    // The frame is removed on faults as well: a chain around the call goes on after them.
     defer {
       locals.removeSubrange(outerCount...)
       base = outerBase
@@ -274,6 +305,11 @@ extension DocumentRuleEvaluator {
     try read(function, at: try value(path))
   }
 
+  /// Reads a document or its existence.
+  ///
+  /// A path of another database, an invalid path, and a document beyond the limit of reads are the
+  /// same fault. A missing document is `null` for `get` and false for `exists`, and it counts as a
+  /// read: the verdict depends on it.
   private mutating func read(
     _ function: DocumentRuleAccess, at argument: Value
   ) throws(DocumentRuleFault) -> Value {

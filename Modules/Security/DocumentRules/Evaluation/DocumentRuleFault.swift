@@ -9,7 +9,10 @@ package enum DocumentRuleFault: Error, Hashable, Sendable {
   case nullValue
   /// Operands of types that an operator or method is not defined for.
   case unsupported(received: String, expected: String)
+  /// A name that nothing in scope has; found at run time, as in the service, so the file is still
+  /// valid.
   case unknownVariable(String)
+  /// A function or method that does not exist, or not with that many parameters.
   case unknownFunction(String)
   /// An argument of the right type with a value that is not allowed.
   case invalidArgument(String)
@@ -20,6 +23,8 @@ package enum DocumentRuleFault: Error, Hashable, Sendable {
   /// A regular expression that is not one, with its problem.
   case invalidPattern(String)
   /// A value that an expression made too large.
+  ///
+  /// A string or list beyond ``DocumentRulesLimits``, or a search beyond its steps.
   case tooLarge
   /// A document that was not read: the path names none here, or too many were read.
   case documentAccess(DocumentRuleAccess, path: String)

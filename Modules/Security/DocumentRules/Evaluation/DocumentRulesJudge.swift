@@ -7,6 +7,8 @@ extension DocumentRules {
   ///   - request: The request; a list is judged as a request about one concrete document.
   ///   - state: The documents that conditions read.
   ///   - budget: The work that the request may still do; this operation is counted in it.
+  /// - Returns: The verdict with the outcome of every statement that was evaluated. A missing
+  ///   document of a condition is no error; nothing is thrown.
   package func judge(
     _ request: DocumentRulesRequest, state: DocumentRulesState,
     budget: inout DocumentRulesBudget
@@ -22,12 +24,21 @@ extension DocumentRules {
 /// Finds the statements that apply to a document, and evaluates them until one allows.
 ///
 /// Source: firestore reference, sections 6.3 and 6.4.
+///
+/// The walk goes through the file in order and depth first. It stops at the first statement that
+/// allows, when the budget of expressions is used up, or when the comparison of paths takes too
+/// many steps. Statements never deny: a false or faulty condition leaves the decision to the next
+/// one.
 private struct DocumentRulesJudge {
   private let rules: DocumentRules
   private let request: DocumentRulesRequest
+  /// The path of the document from the root of all databases: `databases`, the database,
+  /// `documents`, and the segments of the key.
   private let segments: [String]
   private var evaluator: DocumentRuleEvaluator
   private var findings: [DocumentRulesVerdict.Finding] = []
+  /// The segments that may still be compared. Nested recursive wildcards multiply the ways to match
+  /// one path, so that a small file can otherwise cost an exponential walk.
   private var steps = DocumentRulesLimits.matchSteps
   private var isAllowed = false
 
@@ -55,6 +66,11 @@ private struct DocumentRulesJudge {
   }
 
   /// Compares the path of a block from one of its segments on; true when the request is decided.
+  ///
+  /// - Parameters:
+  ///   - match: The block, whose captures so far are in the evaluator.
+  ///   - first: The first of its segments to compare.
+  ///   - start: The first segment of the document's path that is left.
   private mutating func visit(
     _ match: DocumentRuleMatch, segment first: Int, at start: Int
   ) -> Bool {
@@ -79,6 +95,8 @@ private struct DocumentRulesJudge {
   }
 
   /// Tries every number of segments for a recursive wildcard, the most first.
+  ///
+  /// Each attempt restores the captures, so that a failed one leaves nothing behind for the next.
   private mutating func visitRecursive(
     _ match: DocumentRuleMatch, segment: Int, at position: Int
   ) -> Bool {
@@ -94,6 +112,8 @@ private struct DocumentRulesJudge {
     return false
   }
 
+  /// Evaluates the statements if the path is used up, and then the blocks inside: a recursive
+  /// wildcard inside may match zero segments, so blocks are visited even then.
   private mutating func visitContents(of match: DocumentRuleMatch, at position: Int) -> Bool {
     if position == segments.count {
       for allow in match.allows where allow.methods.contains(request.method) {

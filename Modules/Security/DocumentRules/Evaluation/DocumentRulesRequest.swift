@@ -3,6 +3,9 @@ package import TernCore
 /// The request that rules judge, about one document.
 ///
 /// Source: firestore reference, section 6.7.
+///
+/// A value is what one statement sees; the judge of a commit makes one for each write, and the
+/// proof of a query one for all documents together.
 package struct DocumentRulesRequest: Sendable {
   /// The documents that a write is about.
   package enum Change: Sendable {
@@ -17,6 +20,8 @@ package struct DocumentRulesRequest: Sendable {
   /// The document.
   package var key: DocumentKey
   /// The database it is in, without the project.
+  ///
+  /// It decides which paths of `get` and `exists` can be read: documents of other databases cannot.
   package var databaseID: String
   /// The time of the request; for a write the time of the commit.
   package var time: DocumentTimestamp
@@ -27,6 +32,8 @@ package struct DocumentRulesRequest: Sendable {
   /// The fields after the request.
   package var change: Change
   /// `request.query`, for a list.
+  ///
+  /// Set for lists only; other methods have no `request.query`.
   package var query: DocumentRuleValue?
 
   /// Describes a request.
@@ -73,6 +80,9 @@ extension DocumentRulesRequest {
   }
 
   /// `request` as a whole.
+  ///
+  /// Members that are absent for the method are left out and not null, so that reading one is a
+  /// fault, as in the service.
   package var value: DocumentRuleValue {
     let names = ["auth", "method", "path", "query", "resource", "time"]
     return .map(DocumentRuleMap(names.compactMap { name in member(name).map { (name, $0) } }))
@@ -93,6 +103,9 @@ extension DocumentRuleMethods {
 }
 
 /// The documents that rules read with `get` and its sisters.
+///
+/// The closures are called during evaluation, for at most
+/// ``DocumentRulesLimits/documentsPerRequest`` different documents, and must not block.
 package struct DocumentRulesState {
   /// The state of a document before the request, as of the request's snapshot.
   package let before: (DocumentKey) -> DocumentFields?
@@ -123,6 +136,8 @@ package struct DocumentRulesBudget: Sendable {
   private let requestLimit: Int
   /// The documents that the rules of the current operation have read.
   private var operationKeys: Set<DocumentKey> = []
+  /// The documents that any operation so far has read. A document counts once for the request, and
+  /// once for each operation that reads it.
   private var requestKeys: Set<DocumentKey> = []
   /// The documents read so far, each once, in the order of the first read.
   package private(set) var reads: [DocumentKey] = []
@@ -158,6 +173,8 @@ package struct DocumentRulesBudget: Sendable {
   }
 
   /// Begins the next operation of the request.
+  ///
+  /// Expressions and pattern steps begin anew; the documents of the request stay counted.
   package mutating func beginOperation() {
     operationKeys.removeAll(keepingCapacity: true)
     expressions = DocumentRulesLimits.expressions
@@ -174,6 +191,9 @@ package struct DocumentRulesBudget: Sendable {
   }
 
   /// Counts the read of a document; false when it is one too many.
+  ///
+  /// A repeated read of a document is free. The order of the checks matters: a document that
+  /// another operation has read counts for the operation and not again for the request.
   package mutating func countRead(of key: DocumentKey) -> Bool {
     if operationKeys.contains(key) { return true }
     if operationKeys.count >= operationLimit { return false }

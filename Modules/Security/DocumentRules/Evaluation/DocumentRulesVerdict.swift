@@ -38,6 +38,10 @@ extension DocumentRulesVerdict {
   /// The text of a denial as the emulator writes it.
   ///
   /// Source: firestore reference, section 6.10.
+  ///
+  /// First come all statements that are false or failed, then the reasons of the failures, all
+  /// separated by commas. Its form follows the emulator's, the line break in front included. For
+  /// lists the emulator leaves out the entry of a failed statement, and so does this text.
   package var denialText: String { "\n" + entries.joined(separator: ", ") }
 
   private var entries: [String] {

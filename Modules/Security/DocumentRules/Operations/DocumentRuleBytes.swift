@@ -40,9 +40,12 @@ enum DocumentRuleBytes {
 }
 
 /// A cyclic redundancy check of 32 bits.
+///
+/// The bits are reflected, and the register is inverted at both ends, as both standards have it.
 struct CRC32 {
   private let table: [UInt32]
 
+  /// - Parameter polynomial: The generator with its bits reversed.
   private init(polynomial: UInt32) {
     table = (0..<256).map { index in
       (0..<8).reduce(UInt32(index)) { value, _ in

@@ -7,6 +7,13 @@ package enum DocumentRuleFunctions {
   package typealias Value = DocumentRuleValue
 
   /// Calls a function with as many arguments as it has.
+  ///
+  /// - Parameters:
+  ///   - function: A function that needs no request and no document; `get` and its sisters are
+  ///     evaluated elsewhere.
+  ///   - arguments: Exactly ``DocumentRuleBuiltin/arity`` values; the resolver has checked the
+  ///     number.
+  /// - Throws: A fault for arguments of the wrong type, or of a value that the function rejects.
   package static func call(
     _ function: DocumentRuleBuiltin, _ arguments: [Value]
   ) throws(DocumentRuleFault) -> Value {
@@ -22,6 +29,7 @@ package enum DocumentRuleFunctions {
     case .path:
       guard case .string(let text) = first else { throw .arguments(of: function, arguments) }
       return .path(DocumentRulePath(DocumentRulePath.split(text)))
+    // The documentation lists these functions, but the service accepts no argument for them.
     case .bool, .bytes, .mathIsInfinite: throw .arguments(of: function, arguments)
     case .mathAbs, .mathCeil, .mathFloor, .mathRound, .mathSqrt, .mathPow, .mathIsNaN:
       return try DocumentRuleNumbers.call(function, arguments)
@@ -46,6 +54,7 @@ package enum DocumentRuleFunctions {
     }
   }
 
+  /// Converts to an integer: a float is truncated toward zero, a string must be a decimal integer.
   private static func int(_ value: Value) throws(DocumentRuleFault) -> Value {
     switch value {
     case .int: return value
@@ -61,6 +70,8 @@ package enum DocumentRuleFunctions {
     }
   }
 
+  /// Converts to a float. The check of the characters excludes what Swift accepts beyond decimals,
+  /// such as hexadecimal digits, `inf` and `nan`.
   private static func float(_ value: Value) throws(DocumentRuleFault) -> Value {
     switch value {
     case .float: return value
@@ -86,6 +97,8 @@ package enum DocumentRuleFunctions {
     }
   }
 
+  /// Hashes a string as UTF-8, or bytes. The checksums are returned as four bytes, the lowest
+  /// first.
   private static func hash(
     _ function: DocumentRuleBuiltin, _ value: Value
   ) throws(DocumentRuleFault) -> Value {
@@ -105,6 +118,7 @@ package enum DocumentRuleFunctions {
 }
 
 extension DocumentRuleFunctions {
+  /// Returns the arguments as integers; one of another type is a fault of the whole call.
   private static func integers(
     _ function: DocumentRuleBuiltin, _ arguments: [Value]
   ) throws(DocumentRuleFault) -> [Int64] {
@@ -116,6 +130,8 @@ extension DocumentRuleFunctions {
     return numbers
   }
 
+  /// Evaluates the functions of `timestamp` and `duration`. Every result is checked against the
+  /// range of its type.
   private static func time(
     _ function: DocumentRuleBuiltin, _ arguments: [Value]
   ) throws(DocumentRuleFault) -> Value {
@@ -168,6 +184,7 @@ extension DocumentRuleFunctions {
     }
   }
 
+  /// Returns `count` units of `each` seconds; `nil` on overflow.
   private static func seconds(_ count: Int64, each: Int64) -> DocumentRuleTime? {
     let (seconds, overflow) = count.multipliedReportingOverflow(by: each)
     return overflow ? nil : DocumentRuleTime(seconds: seconds, nanoseconds: 0)

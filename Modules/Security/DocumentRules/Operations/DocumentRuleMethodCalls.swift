@@ -3,10 +3,17 @@ import TernCore
 /// The methods of the types of the language of rules, by the type of the receiver.
 ///
 /// Source: firestore reference, section 6.5.
+///
+/// Each function for a type returns `nil` for a method that the type lacks or for arguments that do
+/// not fit, and the caller turns `nil` into the fault that names the types. Other faults are thrown
+/// directly.
 package enum DocumentRuleMethodCalls {
   package typealias Value = DocumentRuleValue
 
   /// Calls a method other than those that take a regular expression.
+  ///
+  /// - Throws: ``DocumentRuleFault/nullValue`` for a null receiver, otherwise a fault that names
+  ///   the method.
   package static func call(
     _ method: DocumentRuleMethod, _ receiver: Value, _ arguments: [Value]
   ) throws(DocumentRuleFault) -> Value {
@@ -44,6 +51,8 @@ package enum DocumentRuleMethodCalls {
     }
   }
 
+  /// Removes white space of Unicode at both ends. Linear, because a slice drops its first scalar in
+  /// constant time.
   private static func trimmed(_ text: String) -> String {
     var scalars = text.unicodeScalars[...]
     while scalars.first?.properties.isWhitespace == true { scalars.removeFirst() }
@@ -63,6 +72,8 @@ package enum DocumentRuleMethodCalls {
     }
   }
 
+  /// Evaluates the methods of lists. `concat` is limited by ``DocumentRulesLimits/listElements``: a
+  /// few doublings would otherwise fill the memory.
   private static func list(
     _ method: DocumentRuleMethod, _ elements: [Value], _ arguments: [Value]
   ) throws(DocumentRuleFault) -> Value? {
@@ -82,6 +93,7 @@ package enum DocumentRuleMethodCalls {
     }
   }
 
+  /// Joins texts with a separator. The size is checked after each element, not only at the end.
   private static func joined(
     _ elements: [Value], by separator: String
   ) throws(DocumentRuleFault) -> Value {
@@ -121,6 +133,8 @@ package enum DocumentRuleMethodCalls {
     }
   }
 
+  /// Evaluates the methods of sets. The three that make a set accept only a set; the comparisons
+  /// accept lists too.
   private static func set(
     _ method: DocumentRuleMethod, _ set: DocumentRuleSet, _ arguments: [Value]
   ) -> Value? {
@@ -155,6 +169,8 @@ package enum DocumentRuleMethodCalls {
     }
   }
 
+  /// Returns the value at a key, or at a list of keys one inside the other, or the default when any
+  /// is missing. A missing key is no fault here, unlike in a member access.
   private static func get(_ map: DocumentRuleMap, _ key: Value, default other: Value) -> Value? {
     switch key {
     case .string(let name): return map[name] ?? other
@@ -181,6 +197,9 @@ package enum DocumentRuleMethodCalls {
     }
   }
 
+  /// Evaluates `bind`, which replaces segments of the form `{name}` by the values of a map.
+  ///
+  /// - Throws: A fault for a segment without a value, and for a value without a segment.
   private static func path(
     _ method: DocumentRuleMethod, _ path: DocumentRulePath, _ arguments: [Value]
   ) throws(DocumentRuleFault) -> Value? {
@@ -209,6 +228,7 @@ package enum DocumentRuleMethodCalls {
 }
 
 extension DocumentRuleMethodCalls {
+  /// Evaluates the methods of timestamps, all in UTC. `month` and `day` count from 1.
   private static func timestamp(
     _ method: DocumentRuleMethod, _ time: DocumentRuleTime
   ) -> Value? {
@@ -250,6 +270,9 @@ extension DocumentRuleMethodCalls {
 }
 
 /// The elements that others are looked up in: compared one by one when they are few.
+///
+/// Up to ``fewest`` elements are compared one by one, because hashing them costs more. Larger lists
+/// are hashed once, which keeps `hasAll` of two long lists linear.
 struct DocumentRuleMembers {
   private let few: [DocumentRuleValue]
   private let many: Set<DocumentRuleValue>

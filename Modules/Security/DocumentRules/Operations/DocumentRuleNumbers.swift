@@ -10,6 +10,9 @@ enum DocumentRuleNumbers {
   private static let earthRadius = 6_371_010.0
 
   /// Calls a function of `math`.
+  ///
+  /// Floats follow IEEE 754 and never fail; a result that must be an integer and does not fit is a
+  /// fault.
   static func call(
     _ function: DocumentRuleBuiltin, _ arguments: [Value]
   ) throws(DocumentRuleFault) -> Value {
@@ -35,6 +38,8 @@ enum DocumentRuleNumbers {
   }
 
   /// The nearest whole number; halves go up.
+  ///
+  /// Adding one half first would round the largest double below one half up to 1.
   private static func rounded(_ number: Double) throws(DocumentRuleFault) -> Int64 {
     let below = number.rounded(.down)
     let whole = number - below >= 0.5 ? below + 1 : below
@@ -61,6 +66,9 @@ enum DocumentRuleNumbers {
   }
 
   /// The length of the shortest way between two points on earth, in meters.
+  ///
+  /// The formula is that of haversines on a sphere, exact enough for small distances too. The
+  /// square root is cut to 1, because rounding can exceed it for opposite points.
   static func distance(_ a: DocumentGeoPoint, _ b: DocumentGeoPoint) -> Double {
     let radians = Double.pi / 180
     let (x, y) = (a.latitude * radians, b.latitude * radians)

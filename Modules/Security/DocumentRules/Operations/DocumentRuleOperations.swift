@@ -3,10 +3,15 @@ import TernCore
 /// The operators of the language of rules.
 ///
 /// Source: firestore reference, section 6.5.
+///
+/// All functions are pure, so that ``ProofEvaluator`` can apply them to each combination of
+/// possible values.
 package enum DocumentRuleOperations {
   package typealias Value = DocumentRuleValue
 
   /// Applies a binary operator to its operands.
+  ///
+  /// `&&` and `||` are not among them, because they do not always evaluate both operands.
   package static func apply(
     _ operation: DocumentRuleOperator, _ left: Value, _ right: Value
   ) throws(DocumentRuleFault) -> Value {
@@ -33,6 +38,9 @@ package enum DocumentRuleOperations {
 
   /// Negative, zero or positive as an integer is below, equal to or above a float; `nil` when that
   /// is no number.
+  ///
+  /// Compares exactly: converting the integer to a double would make integers above 2⁵³ equal to
+  /// their neighbors.
   private static func compare(_ integer: Int64, _ float: Double) -> Int? {
     if float.isNaN { return nil }
     if float >= 0x1p63 { return -1 }
@@ -43,6 +51,8 @@ package enum DocumentRuleOperations {
     return float > whole ? -1 : float < whole ? 1 : 0
   }
 
+  /// Evaluates an order between two values of one type; integers and floats are one type here.
+  /// Strings compare by their UTF-8 bytes, unlike in tree rules.
   private static func compare(
     _ operation: DocumentRuleOperator, _ left: Value, _ right: Value
   ) throws(DocumentRuleFault) -> Bool {
@@ -69,6 +79,8 @@ package enum DocumentRuleOperations {
     }
   }
 
+  /// Evaluates `in`. In a list or set the equality of containers counts, so `1 in [1.0]` is false;
+  /// in a map only keys count.
   private static func isMember(
     _ value: Value, of container: Value
   ) throws(DocumentRuleFault) -> Bool {
@@ -81,6 +93,8 @@ package enum DocumentRuleOperations {
     }
   }
 
+  /// Evaluates `+`. The sum of two strings is checked against ``DocumentRulesLimits/textBytes``
+  /// before it is made.
   private static func sum(_ left: Value, _ right: Value) throws(DocumentRuleFault) -> Value {
     switch (left, right) {
     case (.int(let a), .int(let b)): return try whole(a.addingReportingOverflow(b))
@@ -110,6 +124,8 @@ package enum DocumentRuleOperations {
     }
   }
 
+  /// Evaluates `*`, `/` and `%`. Integer division truncates toward zero, and division by zero is a
+  /// fault; with a float, it gives infinity or NaN.
   private static func product(
     _ operation: DocumentRuleOperator, _ left: Value, _ right: Value
   ) throws(DocumentRuleFault) -> Value {
@@ -150,6 +166,7 @@ package enum DocumentRuleOperations {
     }
   }
 
+  /// Returns the integer result; overflow is a fault and never wraps around.
   private static func whole(
     _ result: (partialValue: Int64, overflow: Bool)
   ) throws(DocumentRuleFault) -> Value {
@@ -176,6 +193,9 @@ package enum DocumentRuleOperations {
 
 extension DocumentRuleOperations {
   /// Returns the member of a value, `value.name`.
+  ///
+  /// A missing member is a fault and not null, which makes `resource.data.field == null` fail for a
+  /// document without the field.
   package static func member(
     _ name: String, of value: Value
   ) throws(DocumentRuleFault) -> Value {
@@ -189,6 +209,8 @@ extension DocumentRuleOperations {
   }
 
   /// Returns the element of a value, `value[key]`.
+  ///
+  /// Strings are indexed by Unicode scalars, and negative indices do not exist.
   package static func element(
     of value: Value, at key: Value
   ) throws(DocumentRuleFault) -> Value {
@@ -253,6 +275,8 @@ extension DocumentRuleOperations {
   }
 
   /// Appends what `$(…)` stands for to the segments of a path.
+  ///
+  /// A path may add several segments, a string exactly one, even if it contains slashes.
   package static func append(
     _ value: Value, to segments: inout [String]
   ) throws(DocumentRuleFault) {

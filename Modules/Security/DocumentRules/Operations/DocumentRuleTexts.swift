@@ -9,6 +9,9 @@ package enum DocumentRuleTexts {
   /// - Parameters:
   ///   - pattern: The compiled first argument, where the source has it as a literal.
   ///   - steps: The work that searches may still do.
+  /// - Throws: ``DocumentRuleFault/invalidPattern(_:)`` for a computed pattern that is invalid (a
+  ///   literal one is checked when the file is loaded), ``DocumentRuleFault/tooLarge`` when the
+  ///   steps are used up or the result is too large.
   package static func call(
     _ method: DocumentRuleMethod, _ receiver: Value, _ arguments: [Value],
     _ pattern: DocumentPattern?, steps: inout Int
@@ -20,6 +23,7 @@ package enum DocumentRuleTexts {
     let compiled: DocumentPattern
     if let pattern { compiled = pattern } else { compiled = try self.compiled(source) }
     var search = Search(pattern: compiled, text: Array(text.unicodeScalars), steps: steps)
+    // Steps are charged for a search that fails as well.
     defer { steps = search.steps }
     switch (method, arguments.count) {
     case (.matches, 1): return .bool(try search.matches())
@@ -43,11 +47,14 @@ package enum DocumentRuleTexts {
 }
 
 /// The uses of one pattern on one text.
+///
+/// Positions count Unicode scalars. Groups come as pairs of start and end, the whole match first.
 private struct Search {
   let pattern: DocumentPattern
   let text: [Unicode.Scalar]
   var steps: Int
 
+  /// The service matches the whole string, not a part of it.
   mutating func matches() throws(DocumentRuleFault) -> Bool {
     guard let result = pattern.matchesWhole(text, steps: &steps) else { throw .tooLarge }
     return result
@@ -107,6 +114,11 @@ private struct Search {
     return String(view)
   }
 
+  /// Appends the replacement of one match: `$n` is a group, a backslash takes the next character
+  /// literally.
+  ///
+  /// - Throws: A fault for a group that the pattern lacks; a group without a part in the match is
+  ///   empty.
   private func expand(
     _ replacement: [Unicode.Scalar], _ match: [Int], into result: inout [Unicode.Scalar]
   ) throws(DocumentRuleFault) {

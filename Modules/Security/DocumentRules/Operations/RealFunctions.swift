@@ -1,4 +1,7 @@
 /// Functions of real numbers that the standard library lacks, to about 13 digits.
+///
+/// The standard library has no such functions without Foundation or a C library, and both may
+/// differ in the last digit from platform to platform. These give the same result everywhere.
 enum RealFunctions {
   /// The number of terms of the series below; the rest is smaller than the last digit.
   private static let terms = 14
@@ -26,11 +29,13 @@ enum RealFunctions {
     return base < 0 && isOdd ? -magnitude : magnitude
   }
 
+  /// Returns the power with an infinite exponent: 0, 1 or infinity, by the size of the base.
   private static func infinitePower(_ base: Double, _ exponent: Double) -> Double {
     if base == 1 { return 1 }
     return (base > 1) == (exponent > 0) ? .infinity : 0
   }
 
+  /// Returns a whole power by repeated squaring; 32 rounds at most.
   private static func multiplied(_ base: Double, _ exponent: UInt64) -> Double {
     var (result, square, rest) = (1.0, base, exponent)
     while rest > 0 {
@@ -42,6 +47,9 @@ enum RealFunctions {
   }
 
   /// The natural logarithm of a finite number above zero.
+  ///
+  /// The series of the inverse hyperbolic tangent converges for the significand, and the exponent
+  /// is added as a multiple of the logarithm of 2.
   static func logarithm(_ number: Double) -> Double {
     let ratio = (number.significand - 1) / (number.significand + 1)
     // Significands are 1 to 2: the ratio is at most a third.
@@ -54,6 +62,9 @@ enum RealFunctions {
   }
 
   /// e to the power of a number.
+  ///
+  /// The exponent is split off first, so that the series runs over at most half of the logarithm of
+  /// 2. The bounds are those of the largest double and of the smallest one above zero.
   static func exponential(_ number: Double) -> Double {
     if number > 710 { return .infinity }
     if number < -746 { return 0 }

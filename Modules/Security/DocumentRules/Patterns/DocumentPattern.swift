@@ -7,17 +7,27 @@ struct DocumentPatternError: Error {
 ///
 /// All alternatives advance together over the text, one character at a time, so that no pattern
 /// and no text makes a search explode. Source: firestore reference, section 6.5.
+///
+/// The machine is Pike's: a set of threads, one for each instruction at most, ordered by
+/// preference. Time is the length of the text times the number of instructions. ``Pattern`` of the
+/// tree rules is simpler and faster, and lacks groups and preferences, which `replace` and `split`
+/// need.
 package final class DocumentPattern: Sendable {
   /// One instruction of the machine that searches.
   enum Instruction: Sendable {
     /// Consumes a character of a class, by its number.
+    ///
+    /// The class decides about the next character; the thread continues at the next instruction.
     case character(Int)
     /// Continues at both places, and prefers the first.
     case split(Int, Int)
     case jump(Int)
     /// Keeps the position for the start or end of a group.
     case save(Int)
+    /// Continues only if a condition on the position holds; consumes nothing.
     case assert(DocumentPatternSyntax.Assertion)
+    /// The thread has matched. The builder also uses it as a placeholder for instructions that it
+    /// sets later.
     case match
   }
 
@@ -27,6 +37,8 @@ package final class DocumentPattern: Sendable {
   let groupCount: Int
 
   /// Compiles a pattern.
+  ///
+  /// - Throws: The problem of the pattern: its syntax, or a size beyond ``DocumentRulesLimits``.
   init(_ text: String) throws(DocumentPatternError) {
     if text.utf8.count > DocumentRulesLimits.patternBytes {
       throw DocumentPatternError(message: "the pattern is too long")
@@ -43,6 +55,10 @@ package final class DocumentPattern: Sendable {
 
   /// Returns true when the pattern matches the whole of a text; `nil` when the steps do not
   /// suffice.
+  ///
+  /// - Parameters:
+  ///   - text: The scalars of the text.
+  ///   - steps: The work that is left, reduced by one for each thread and character.
   func matchesWhole(_ text: [Unicode.Scalar], steps: inout Int) -> Bool? {
     var search = DocumentPatternSearch(self, in: text, keepsGroups: false, steps: steps)
     let match = search.run(from: 0, isWhole: true)
@@ -63,8 +79,12 @@ package final class DocumentPattern: Sendable {
 }
 
 /// One search of a pattern in a text.
+///
+/// A value serves one call of ``run(from:isWhole:)``.
 struct DocumentPatternSearch {
   /// One way through the pattern.
+  ///
+  /// Without groups, the array is empty, so that a thread costs no allocation.
   private struct Thread {
     let instruction: Int
     let groups: [Int]
@@ -75,9 +95,12 @@ struct DocumentPatternSearch {
   private let keepsGroups: Bool
   /// The work that is left; below zero the result means nothing.
   private(set) var steps: Int
+  /// The threads that wait for the character at the current position, most preferred first.
   private var threads: [Thread] = []
   /// For each instruction the last position at which a thread came to it.
   private var visited: [Int]
+  /// The instructions to follow without consuming a character, as a stack, so that long chains of
+  /// them cannot exhaust the stack of calls.
   private var pending: [Thread] = []
 
   init(_ pattern: DocumentPattern, in text: [Unicode.Scalar], keepsGroups: Bool, steps: Int) {
@@ -91,6 +114,9 @@ struct DocumentPatternSearch {
   /// Searches from a position on.
   ///
   /// - Parameter isWhole: A match begins at `start` and ends with the text.
+  ///
+  /// A thread of less preference than one that matched is dropped, which gives the leftmost match
+  /// that the pattern prefers, as RE2 does.
   mutating func run(from start: Int, isWhole: Bool) -> [Int]? {
     var match: [Int]?
     let none = keepsGroups ? [Int](repeating: -1, count: pattern.groupCount * 2) : []
@@ -118,6 +144,9 @@ struct DocumentPatternSearch {
   }
 
   /// Adds a thread, and what it reaches without consuming a character.
+  ///
+  /// Each instruction is entered once at each position: later threads that come to it are less
+  /// preferred, and empty loops end.
   private mutating func add(_ instruction: Int, _ groups: [Int], at position: Int, start: Int) {
     var groups = groups
     if keepsGroups, instruction == 0 { groups[0] = position }
@@ -132,6 +161,7 @@ struct DocumentPatternSearch {
       case .jump(let target):
         pending.append(Thread(instruction: target, groups: thread.groups))
       case .split(let first, let second):
+        // The preferred branch is pushed last, because the stack returns it first.
         pending.append(Thread(instruction: second, groups: thread.groups))
         pending.append(Thread(instruction: first, groups: thread.groups))
       case .save(let slot):

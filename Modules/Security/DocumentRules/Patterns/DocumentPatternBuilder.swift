@@ -1,9 +1,15 @@
 /// Turns the syntax of a regular expression into instructions; repetitions are written out.
+///
+/// Targets of jumps are absolute. An instruction whose target is not known yet is emitted as
+/// `match` and replaced later.
 struct DocumentPatternBuilder {
   private(set) var instructions: [DocumentPattern.Instruction] = []
   private(set) var classes: [DocumentPatternClass] = []
 
   /// Adds one instruction.
+  ///
+  /// - Throws: A problem beyond ``DocumentRulesLimits/patternInstructions``, which also bounds the
+  ///   time that writing out nested repetitions takes.
   mutating func emit(
     _ instruction: DocumentPattern.Instruction
   ) throws(DocumentPatternError) {
@@ -31,6 +37,8 @@ struct DocumentPatternBuilder {
     }
   }
 
+  /// Adds alternatives: before each one but the last a split to the next, behind it a jump to the
+  /// end.
   private mutating func addAlternatives(
     _ parts: [DocumentPatternSyntax]
   ) throws(DocumentPatternError) {
@@ -50,6 +58,8 @@ struct DocumentPatternBuilder {
     for jump in jumps { instructions[jump] = .jump(instructions.count) }
   }
 
+  /// Adds `least` copies, then a loop without an upper bound, or optional copies up to `most`, each
+  /// of which may leave to the end.
   private mutating func addRepeated(
     _ inner: DocumentPatternSyntax, _ least: Int, _ most: Int?, _ isGreedy: Bool
   ) throws(DocumentPatternError) {

@@ -1,6 +1,9 @@
 /// Reads regular expressions in the syntax of RE2.
 ///
 /// Look-around and back-references are no part of it.
+///
+/// A recursive descent over the scalars, with groups bounded by
+/// ``DocumentRulesLimits/patternDepth``. Messages follow those of RE2.
 struct DocumentPatternParser {
   /// The flags that `(?…)` sets, up to the end of the group around.
   private struct Flags {
@@ -13,6 +16,7 @@ struct DocumentPatternParser {
   private let scalars: [Unicode.Scalar]
   private var index = 0
   private var depth = 0
+  /// The flags in force; a group restores those before it.
   private var flags = Flags()
   /// The number of groups that are kept.
   private(set) var groupCount = 0
@@ -51,6 +55,7 @@ struct DocumentPatternParser {
     return parts.count == 1 ? parts[0] : .alternatives(parts)
   }
 
+  /// A quantifier behind `\Q…\E` belongs to the last quoted character.
   private mutating func sequence() throws(DocumentPatternError) -> DocumentPatternSyntax {
     var parts: [DocumentPatternSyntax] = []
     while let scalar = peek, scalar != "|", scalar != ")" {
@@ -74,6 +79,8 @@ struct DocumentPatternParser {
     return parts
   }
 
+  /// The flag `U` exchanges the meaning of `*` and `*?`. A second quantifier is an error, as in
+  /// RE2.
   private mutating func quantified(
     _ part: DocumentPatternSyntax
   ) throws(DocumentPatternError) -> DocumentPatternSyntax {
@@ -87,6 +94,8 @@ struct DocumentPatternParser {
     return node
   }
 
+  /// - Returns: The least and the most repetitions, the latter `nil` for no bound; `nil` when none
+  ///   follows.
   private mutating func quantifier() throws(DocumentPatternError) -> (Int, Int?)? {
     if skip("*") { return (0, nil) }
     if skip("+") { return (1, nil) }
@@ -146,6 +155,8 @@ struct DocumentPatternParser {
     }
   }
 
+  /// Reads a group behind its parenthesis: kept with or without a name, or `(?flags:…)`, which is
+  /// not kept.
   private mutating func group() throws(DocumentPatternError) -> DocumentPatternSyntax? {
     depth += 1
     defer { depth -= 1 }
@@ -275,6 +286,7 @@ extension DocumentPatternParser {
     return DocumentPatternClass([value...value])
   }
 
+  /// Reads `\p{Name}`, `\p{^Name}` or `\pN`. Only general categories are known; scripts are not.
   private mutating func property(
     isNegated: Bool
   ) throws(DocumentPatternError) -> DocumentPatternClass {

@@ -16,8 +16,14 @@ indirect enum DocumentPatternSyntax {
 }
 
 /// A set of characters that one position of a pattern accepts.
+///
+/// It extends ``CharacterClass`` by Unicode categories. The whole class is negated at the end,
+/// behind the folding of case.
 struct DocumentPatternClass: Sendable {
   /// Characters by a property of Unicode.
+  ///
+  /// ``names`` are two-letter names of general categories; a one-letter name stands for all that
+  /// begin with it.
   private struct Category: Sendable {
     let names: Set<String>
     let isNegated: Bool
@@ -75,6 +81,8 @@ struct DocumentPatternClass: Sendable {
   mutating func ignoreCase() { characters.ignoresCase = true }
 
   /// The code of the only character; `nil` when there are others, or none.
+  ///
+  /// Only such a class can be an end of a range in brackets.
   var onlyCode: UInt32? {
     guard categories.isEmpty, !isNegated, characters.ranges.count == 1,
       let range = characters.ranges.first, range.count == 1

@@ -13,6 +13,8 @@ extension DocumentRules {
   ///   - request: The request; its document does not count.
   ///   - state: The documents that rules ask for.
   ///   - budget: The budget of a query.
+  /// - Returns: A verdict whose reads include a document that the query names: the permission holds
+  ///   only while that document stays as it is.
   package func prove(
     _ query: DocumentQuery, _ request: DocumentRulesRequest, _ state: DocumentRulesState,
     _ budget: inout DocumentRulesBudget
@@ -42,6 +44,8 @@ extension DocumentRules {
       reads: budget.reads + named.subtracting(budget.reads).sorted())
   }
 
+  /// Proves one alternative of the query. One statement must hold for all of its documents: two
+  /// that cover the documents only together do not suffice.
   private func prove(
     _ query: DocumentQuery, _ facts: QueryFacts, _ request: DocumentRulesRequest,
     _ state: DocumentRulesState, _ budget: inout DocumentRulesBudget
@@ -87,6 +91,8 @@ extension DocumentRules {
     return facts.key
   }
 
+  /// Returns the outcome of a statement. A condition that is neither true nor false for all
+  /// documents is reported with the first reason for the doubt.
   private static func outcome(
     of allow: DocumentRuleAllow, _ evaluator: inout ProofEvaluator
   ) -> DocumentRulesVerdict.Finding.Outcome {

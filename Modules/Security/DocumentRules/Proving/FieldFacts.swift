@@ -4,6 +4,9 @@ import TernQuery
 /// The knowledge about one field that follows from the conditions of a query: it exists, and more.
 ///
 /// Source: firestore reference, section 6.8.
+///
+/// A fact must hold for every document that the conditions select; when in doubt, nothing is known.
+/// A query has one value of this type for each field that it names.
 struct FieldFacts {
   /// The types that a range filter tells apart.
   enum Kind {
@@ -20,9 +23,13 @@ struct FieldFacts {
   private(set) var exact: DocumentValue?
   /// The type of the field.
   private(set) var kind: Kind?
+  /// Of several conditions on one end the last counts; this proves less than possible, and nothing
+  /// wrong.
   private var lower: Bound?
   private var upper: Bound?
+  /// The values that `!=` and `not-in` exclude.
   private var others: [DocumentValue] = []
+  /// True behind `!=` and `not-in`, which never select a null.
   private var isNotNull = false
   /// Elements of the array that the field is.
   private(set) var contained: [DocumentValue] = []
@@ -69,6 +76,8 @@ struct FieldFacts {
     return worlds.map { DocumentRuleValue($0) }
   }
 
+  /// Returns every value that a filter treats as equal to `value`, as documents may store it; `nil`
+  /// when there are too many to list, or when rules see a difference that the filter does not.
   private static func worlds(_ value: DocumentValue) -> [DocumentValue]? {
     switch value {
     case .null, .boolean, .timestamp, .string, .bytes, .reference: return [value]
@@ -98,6 +107,8 @@ struct FieldFacts {
 
   private static let zeros: [DocumentValue] = [.integer(0), .double(0), .double(-0.0)]
 
+  /// Returns all combinations of the worlds of several elements; `nil` beyond
+  /// ``ProvenValue/outcomeLimit``.
   private static func product(_ elements: [DocumentValue]) -> [[DocumentValue]]? {
     var all: [[DocumentValue]] = [[]]
     for element in elements {
@@ -113,6 +124,8 @@ struct FieldFacts {
 extension FieldFacts {
   /// Returns whether the field equals a value by the operator of rules; `nil` when that depends on
   /// the document.
+  ///
+  /// It never returns true: a field whose value is known exactly is compared as a value elsewhere.
   func equals(_ value: DocumentRuleValue) -> Bool? {
     guard let kind = Kind(value) else { return nil }
     if let own = self.kind, own != kind { return false }
@@ -210,6 +223,7 @@ extension FieldFacts {
   /// True for values that filters and rules tell from all others alike.
   private static func isSafe(_ value: DocumentValue) -> Bool {
     switch value {
+    // Beyond 2⁵³ an integer and a double that filters hold equal may differ for rules.
     case .integer(let number): Double(number).magnitude <= exactMagnitude
     case .double(let number): number.magnitude <= exactMagnitude
     case .boolean, .string, .bytes, .timestamp: true

@@ -3,6 +3,9 @@ import TernQuery
 
 /// The path of every document that a query can select, and the blocks of rules that match all of
 /// them.
+///
+/// A block that matches only some of the documents proves nothing and is left out, even if its
+/// statements allow everything.
 struct PathProof {
   /// A part of the path.
   enum Part {
@@ -22,6 +25,7 @@ struct PathProof {
   /// The most recursive captures of a block that may match; more would take too many steps.
   private static let recursionLimit = 3
 
+  /// The parts in order; at most one stands for any number of segments.
   private let parts: [Part]
   private let version: Int
 
@@ -49,6 +53,8 @@ struct PathProof {
     return found
   }
 
+  /// Adds the matching blocks depth first, in the order in which
+  /// ``DocumentRules/judge(_:state:budget:)`` would visit them.
   private func collect(
     _ blocks: [DocumentRuleMatch], _ outer: [DocumentRuleMatch.Segment],
     for method: DocumentRuleMethods, into found: inout [Match]
@@ -68,6 +74,9 @@ struct PathProof {
 
   /// Returns the captures of a pattern that matches every path, from a part on; `nil` when there is
   /// a path that it may not match.
+  ///
+  /// A literal matches only a known part. A capture matches any one segment, and a recursive one
+  /// any run of parts, the longest first.
   private func captures(
     of pattern: ArraySlice<DocumentRuleMatch.Segment>, from index: Int
   ) -> [ProvenValue]? {
@@ -89,6 +98,7 @@ struct PathProof {
       return captures(of: rest, from: index + 1).map { [value] + $0 }
     case .recursive:
       for end in stride(from: parts.count, through: index, by: -1) {
+        // In version 1 a recursive capture needs a segment, which a part of any number may lack.
         guard version >= 2 || holdsSegment(index..<end),
           let others = captures(of: rest, from: end)
         else { continue }
@@ -103,6 +113,7 @@ struct PathProof {
     parts[range].contains { if case .anyNumber = $0 { false } else { true } }
   }
 
+  /// Returns the value of a recursive capture: a path if all of its segments are known.
   private func path(_ range: Range<Int>) -> ProvenValue {
     var segments: [String] = []
     for part in parts[range] {

@@ -8,6 +8,8 @@ extension ProofEvaluator {
   /// The members of a document.
   private static let documentMembers = ["data", "id", "__name__"]
 
+  /// Returns a member of a value. Fields of the document stay symbolic as long as the query does
+  /// not determine them.
   mutating func member(
     _ name: String, of value: ProvenValue
   ) throws(DocumentRuleFault) -> ProvenValue {
@@ -27,6 +29,7 @@ extension ProofEvaluator {
     }
   }
 
+  /// Returns a member of `request`. All but the path are the same for every document.
   private mutating func requestMember(_ name: String) -> ProvenValue {
     // The last segment of the path is that of no document in particular.
     if name.hasSameBytes(as: "path") { return anyValue() }
@@ -50,6 +53,7 @@ extension ProofEvaluator {
     return result
   }
 
+  /// Returns `value[key]`; a constant string key of a map is a member.
   mutating func element(
     of value: ProvenValue, at key: ProvenValue
   ) throws(DocumentRuleFault) -> ProvenValue {
@@ -65,6 +69,7 @@ extension ProofEvaluator {
     }
   }
 
+  /// Returns `value is type`, from the facts about a field where its type follows from the query.
   mutating func isOf(
     _ type: DocumentRuleTypeName, _ value: ProvenValue
   ) throws(DocumentRuleFault) -> ProvenValue {
@@ -83,6 +88,8 @@ extension ProofEvaluator {
     }
   }
 
+  /// Applies an operator: first by facts about a field on either side, and otherwise to every
+  /// combination of what the operands may be.
   mutating func apply(
     _ operation: DocumentRuleOperator, _ left: ProvenValue, _ right: ProvenValue
   ) throws(DocumentRuleFault) -> ProvenValue {
@@ -103,6 +110,8 @@ extension ProofEvaluator {
   }
 
   /// Returns whether a part of the document equals a value; `nil` when that is not certain.
+  ///
+  /// - Returns: False at most: a part of the document is never known to equal a value here.
   private func equals(_ left: ProvenValue, _ right: ProvenValue) -> Bool? {
     guard let value = right.onlyValue else { return nil }
     switch left {
@@ -182,6 +191,9 @@ extension ProofEvaluator {
   }
 
   /// Calls a method of a part of the document; `nil` when nothing is certain.
+  ///
+  /// Only calls that can be decided by the existence of fields, or by elements that
+  /// `array-contains` guarantees, are.
   private mutating func call(
     _ method: DocumentRuleMethod, ofPart receiver: ProvenValue, _ arguments: [ProvenValue]
   ) throws(DocumentRuleFault) -> ProvenValue? {

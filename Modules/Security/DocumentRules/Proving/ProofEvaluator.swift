@@ -188,6 +188,7 @@ struct ProofEvaluator {
     return .value(.bool(!ends))
   }
 
+  /// With an undecided condition, both branches are evaluated and their outcomes joined.
   private mutating func choose(
     _ condition: ProvenValue, _ first: Node, _ second: Node
   ) throws(DocumentRuleFault) -> ProvenValue {
@@ -211,6 +212,9 @@ struct ProofEvaluator {
   }
 
   /// Tries all combinations of what the operands may be.
+  ///
+  /// - Returns: The distinct results; ``ProvenValue/anything`` when an operand is not one of few
+  ///   values, or there are more than ``ProvenValue/combinationLimit`` combinations.
   static func combine(
     _ operands: [ProvenValue],
     _ body: ([DocumentRuleValue]) throws(DocumentRuleFault) -> DocumentRuleValue
@@ -293,6 +297,8 @@ extension ProofEvaluator {
     }
   }
 
+  /// An argument that may be a fault makes the whole call one in that case; the fault joins the
+  /// result.
   private mutating func call(
     _ number: Int, _ arguments: [Node]
   ) throws(DocumentRuleFault) -> ProvenValue {
@@ -345,6 +351,7 @@ extension ProofEvaluator {
     return known.fault == nil
   }
 
+  /// Reads documents at every path that the argument may be; each counts for the budget.
   private mutating func read(
     _ function: DocumentRuleAccess, _ argument: ProvenValue
   ) throws(DocumentRuleFault) -> ProvenValue {

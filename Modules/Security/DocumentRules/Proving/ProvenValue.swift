@@ -2,6 +2,10 @@ import TernCore
 
 /// The knowledge about the value of an expression that holds for every document that a query can
 /// select, whatever is stored.
+///
+/// It is a set of possible outcomes, in one of three forms: listed, symbolic (a part of the
+/// document or the request), or unlimited. Operations on it may only lose knowledge: a result that
+/// is certain here holds for every document.
 enum ProvenValue {
   /// The result of an expression for one document.
   enum Outcome {
@@ -25,6 +29,8 @@ enum ProvenValue {
   case request
 
   /// The most outcomes that are told apart.
+  ///
+  /// More outcomes become ``anything``, which keeps the work of a proof small.
   static let outcomeLimit = 8
   /// The most combinations of outcomes of operands that are tried.
   static let combinationLimit = 64
@@ -44,6 +50,8 @@ enum ProvenValue {
   }
 
   /// Several outcomes; anything when there are too many. Equal truth values and faults are one.
+  ///
+  /// All faults count as one, because a fault of any kind makes a condition not hold.
   static func outcomes(_ all: [Outcome]) -> ProvenValue {
     var (distinct, bools, hasFault) = ([Outcome](), Set<Bool>(), false)
     for outcome in all {

@@ -2,9 +2,14 @@ import TernCore
 package import TernQuery
 
 /// The knowledge about the documents that one alternative of a query can select.
+///
+/// A query with `or` or `in` is a disjunction of alternatives; the rules must allow each of them by
+/// itself. Facts come from the filters and from the order, which leaves out documents without the
+/// sorted field.
 struct QueryFacts {
   /// The document that the alternative names; `nil` when it may select others.
   let key: DocumentKey?
+  /// The facts by path. A path that is present exists in every document, with all paths above it.
   private let fields: [[ExactText]: FieldFacts]
 
   /// The most alternatives that are examined; queries of clients have at most 30.
@@ -47,11 +52,15 @@ struct QueryFacts {
   func facts(at path: [ExactText]) -> FieldFacts? { fields[path] }
 
   /// Returns true when every document has a value at a path.
+  ///
+  /// An empty path is the data as a whole, which always exist.
   func exists(_ path: [ExactText]) -> Bool {
     path.isEmpty || fields.keys.contains { $0.starts(with: path) }
   }
 
   /// Returns true when the value at a path is a map in every document.
+  ///
+  /// A path above a known field must hold a map, because the field is inside of it.
   func isMap(_ path: [ExactText]) -> Bool {
     path.isEmpty || fields.keys.contains { $0.count > path.count && $0.starts(with: path) }
       || fields[path]?.kind == .map
@@ -59,6 +68,8 @@ struct QueryFacts {
 
   /// The values that may be at a path, or around it, with the rest of the path inside of them;
   /// `nil` when they are not few.
+  ///
+  /// The longest prefix of the path with known values wins.
   func exactValues(at path: [ExactText]) -> (
     values: [DocumentRuleValue], rest: ArraySlice<ExactText>
   )? {

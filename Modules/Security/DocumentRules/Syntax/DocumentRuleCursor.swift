@@ -1,9 +1,14 @@
 /// Walks over the tokens of a rules file with one token of look-ahead.
+///
+/// Paths need more than tokens: `/` and `-` are parts of a path there and operators elsewhere. A
+/// parser at a path therefore reads segments from the bytes and then moves the cursor behind them.
 struct DocumentRuleCursor {
   private var lexer: DocumentRuleLexer
   /// The token that comes next.
   private(set) var token: DocumentRuleToken
   /// The offset behind the last token that was passed.
+  ///
+  /// Nodes of expressions take it as their end.
   private(set) var end = 0
 
   init(_ bytes: [UInt8]) throws(RulesSyntaxError) {
@@ -60,6 +65,9 @@ struct DocumentRuleCursor {
   }
 
   /// Continues with the token that begins at or behind an offset.
+  ///
+  /// Tokens that were looked at behind the old position are read again, or never; the lexer holds
+  /// no state but its offset.
   mutating func move(to offset: Int) throws(RulesSyntaxError) {
     lexer.move(to: offset)
     end = offset

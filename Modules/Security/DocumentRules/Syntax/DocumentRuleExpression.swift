@@ -1,6 +1,10 @@
 /// One expression of rules for documents, with the operands below it.
 ///
 /// The parser makes nodes with names; `DocumentRuleResolver` replaces names by what they stand for.
+///
+/// A class, because evaluation passes nodes around far more often than it makes them. Nodes are
+/// immutable: resolution builds a new tree. Offsets count bytes of the file, which is the place
+/// that coverage and denials report.
 package final class DocumentRuleExpression: Sendable {
   /// The forms of an expression.
   package enum Kind: Sendable {
@@ -38,6 +42,8 @@ package final class DocumentRuleExpression: Sendable {
     /// The call of a method that no type has: an error when it is evaluated.
     case unknownMethod(String, DocumentRuleExpression, [DocumentRuleExpression])
     /// A name. After resolution: a variable that does not exist, an error when it is evaluated.
+    ///
+    /// A fault at run time and not a problem of the file, as in the service.
     case name(String)
     /// The call of a function by name. After resolution: one that does not exist, or not with
     /// that many parameters; an error when it is evaluated.
@@ -67,8 +73,14 @@ package final class DocumentRuleExpression: Sendable {
   /// The offset behind the last byte.
   package let end: Int
   /// The levels of nesting, the expression itself included.
+  ///
+  /// At most ``DocumentRulesLimits/expressionDepth``, which bounds the recursion of all walks over
+  /// the tree.
   package let depth: Int
   /// The number of expressions that the node counts when it is evaluated, without its operands.
+  ///
+  /// It counts what the service counts: a chain of *n* operands counts *n* - 1 operators, and a
+  /// folded list counts its elements.
   package let cost: Int
 
   package init(_ kind: Kind, at offset: Int, end: Int, depth: Int, cost: Int = 1) {
@@ -124,6 +136,7 @@ package enum DocumentRuleOperator: String, Sendable {
 /// The names behind `is`.
 package enum DocumentRuleTypeName: String, Sendable {
   case bool, bytes, duration, float, int, latlng, list, map, number, path, set, string, timestamp
+  /// Accepted by the syntax; no value is of this type.
   case constraint
   case mapDiff = "map_diff"
 }

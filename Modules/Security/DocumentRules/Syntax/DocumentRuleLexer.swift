@@ -1,6 +1,9 @@
 /// Reads rules for documents token by token.
 ///
 /// Source: firestore reference, section 6.1.
+///
+/// The bytes must be valid UTF-8; ``DocumentRules`` checks them first. A lexer without state but
+/// its offset can be moved anywhere, which ``DocumentRuleCursor`` does around paths.
 struct DocumentRuleLexer {
   private let bytes: [UInt8]
   private var index = 0
@@ -11,6 +14,10 @@ struct DocumentRuleLexer {
   mutating func move(to offset: Int) { index = offset }
 
   /// Returns the next token and moves behind it.
+  ///
+  /// - Returns: A token of the kind `end` once the text is used up, as often as it is called.
+  /// - Throws: A problem with its offset for an unknown character, an unfinished string or comment,
+  ///   or an invalid number.
   mutating func next() throws(RulesSyntaxError) -> DocumentRuleToken {
     try skipBlanks()
     let start = index
@@ -45,6 +52,7 @@ struct DocumentRuleLexer {
     }
   }
 
+  /// Skips `/* */`, which does not nest.
   private mutating func skipComment() throws(RulesSyntaxError) {
     let start = index
     index += 2
@@ -70,6 +78,7 @@ struct DocumentRuleLexer {
     }
   }
 
+  /// Reads the longest operator that matches; none has more than two characters.
   private mutating func symbol() throws(RulesSyntaxError) -> DocumentRuleToken.Symbol {
     for length in [2, 1] where index + length <= bytes.count {
       let text = String(decoding: bytes[index..<index + length], as: UTF8.self)
@@ -91,6 +100,8 @@ extension DocumentRuleLexer {
     peek(distance).map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
   }
 
+  /// Reads an integer or a float. A dot counts only before a digit, and an `e` only before an
+  /// exponent; any other letter behind the digits is an error.
   private mutating func number() throws(RulesSyntaxError) -> DocumentRuleToken.Kind {
     let start = index
     var isWhole = true
@@ -114,6 +125,7 @@ extension DocumentRuleLexer {
     }
     if isWhole {
       if let value = Int64(text) { return .integer(value) }
+      // The minus is a token of its own, so the magnitude of the least integer must pass here.
       if UInt64(text) == Int64.min.magnitude { return .smallestMagnitude }
       throw RulesSyntaxError("The integer \(text) is out of range.", at: start)
     }
@@ -123,6 +135,8 @@ extension DocumentRuleLexer {
     return .float(value)
   }
 
+  /// Reads a string up to the same quote. A line break ends the attempt, so that a missing quote is
+  /// reported where the string begins.
   private mutating func string(quote: UInt8) throws(RulesSyntaxError) -> String {
     let start = index
     index += 1
@@ -155,6 +169,7 @@ extension DocumentRuleLexer {
         return
       }
       text += [UInt8(ascii: "\\"), byte]
+    // The line break stays and ends the string with a problem.
     case 0x0A: return
     default: text += [UInt8(ascii: "\\"), byte]
     }
@@ -176,6 +191,8 @@ extension DocumentRuleLexer {
     return scalar
   }
 
+  /// Returns four hexadecimal digits at a distance. Signs are excluded, because the conversion of
+  /// Swift would accept one.
   private func hexadecimal(at distance: Int) -> UInt32? {
     guard index + distance + 4 <= bytes.count else { return nil }
     let digits = bytes[index + distance..<index + distance + 4]
@@ -191,6 +208,10 @@ extension DocumentRuleLexer {
   /// an expression; `nil` when there is none.
   ///
   /// Parentheses belong to the segment when they are balanced, as in `(default)`.
+  ///
+  /// - Parameter offset: The first byte behind the slash.
+  /// - Returns: The text of the segment and the offset behind it. The lexer's own position is
+  ///   moved, too.
   mutating func pathSegment(from offset: Int) -> (text: String, end: Int)? {
     index = offset
     var depth = 0

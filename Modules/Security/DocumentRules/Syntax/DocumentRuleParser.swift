@@ -1,7 +1,12 @@
 /// Reads the expressions of rules for documents.
 ///
 /// Source: firestore reference, section 6.2.
+///
+/// Precedence, loosest first: `?:`, `||`, `&&`, `is`, relations with `in`, sums, products, unary
+/// operators, members. ``DocumentRulesetParser`` owns a parser and shares its cursor. Methods and
+/// calls are left unresolved; ``DocumentRuleResolver`` finds out which exist.
 struct DocumentRuleParser {
+  /// The position in the file, which the owner moves as well.
   var cursor: DocumentRuleCursor
   /// The levels of recursion, so that hostile input cannot exhaust the stack.
   private var level = 0
@@ -13,6 +18,8 @@ struct DocumentRuleParser {
   typealias Node = DocumentRuleExpression
 
   /// Reads one expression.
+  ///
+  /// - Throws: The first problem of form, or one for nesting beyond the limits.
   mutating func expression() throws(RulesSyntaxError) -> Node {
     level += 1
     defer { level -= 1 }
@@ -28,6 +35,13 @@ struct DocumentRuleParser {
   }
 
   /// Makes a node one level above its operands.
+  ///
+  /// - Parameters:
+  ///   - kind: The form of the node.
+  ///   - operands: The nodes directly below.
+  ///   - offset: The first byte of the node; it ends where the cursor stands.
+  ///   - levels: The levels that the node adds. A map adds two, as in the service.
+  ///   - cost: The number of expressions that the node counts itself.
   private func make(
     _ kind: Node.Kind, over operands: [Node], at offset: Int, levels: Int = 1, cost: Int = 1
   ) throws(RulesSyntaxError) -> Node {
@@ -41,6 +55,8 @@ struct DocumentRuleParser {
       "Expression nesting exceeds \(DocumentRulesLimits.expressionDepth) levels.", at: offset)
   }
 
+  /// Reads a chain of `||` into one node, which evaluates its operands in a loop and adds one level
+  /// only.
   private mutating func disjunction() throws(RulesSyntaxError) -> Node {
     var operands = [try conjunction()]
     while try cursor.skip(.or) { operands.append(try conjunction()) }
@@ -57,6 +73,7 @@ struct DocumentRuleParser {
       .and(operands), over: operands, at: operands[0].offset, cost: operands.count - 1)
   }
 
+  /// Reads `value is type`, whose right side is a name of a type and no expression.
   private mutating func typeTest() throws(RulesSyntaxError) -> Node {
     var node = try relation()
     while cursor.sees("is") {
@@ -71,6 +88,8 @@ struct DocumentRuleParser {
     return node
   }
 
+  /// Reads relations from left to right. `a < b < c` is allowed by the syntax and fails at run
+  /// time.
   private mutating func relation() throws(RulesSyntaxError) -> Node {
     var node = try sum()
     while let operation = relationOperator() {
@@ -131,6 +150,7 @@ struct DocumentRuleParser {
       return try make(.not(operand), over: [operand], at: offset)
     }
     guard try cursor.skip(.minus) else { return try postfix() }
+    // `-9223372036854775808` is a constant: negating its magnitude would overflow.
     if cursor.token.kind == .smallestMagnitude {
       try cursor.advance()
       return try make(.constant(.int(.min)), over: [], at: offset, cost: 2)
@@ -154,6 +174,7 @@ extension DocumentRuleParser {
     }
   }
 
+  /// Reads what follows a dot. Every method is unknown until resolution.
   private mutating func memberOrMethod(of receiver: Node) throws(RulesSyntaxError) -> Node {
     let name = try cursor.identifier()
     guard cursor.sees(.openParenthesis) else {
@@ -170,6 +191,8 @@ extension DocumentRuleParser {
     return try elements(until: .closeParenthesis)
   }
 
+  /// Reads expressions up to a closing symbol, and passes it. A comma before the symbol is an
+  /// error.
   private mutating func elements(
     until end: DocumentRuleToken.Symbol
   ) throws(RulesSyntaxError) -> [Node] {
@@ -224,6 +247,7 @@ extension DocumentRuleParser {
     return try make(.constant(value), over: [], at: offset)
   }
 
+  /// Reads a word: a constant, a variable, or a call.
   private mutating func named(_ name: String) throws(RulesSyntaxError) -> Node {
     switch name {
     case "true": return try constant(.bool(true))
@@ -246,6 +270,7 @@ extension DocumentRuleParser {
     "service", "match", "allow", "if", "function", "let", "return", "in", "is",
   ]
 
+  /// Reads a map literal. Keys are expressions, so `{a: 1}` uses the value of the variable `a`.
   private mutating func map() throws(RulesSyntaxError) -> Node {
     let offset = cursor.token.offset
     try cursor.expect(.openBrace)
@@ -264,6 +289,9 @@ extension DocumentRuleParser {
   }
 
   /// Reads a path literal; the cursor stands at its first slash.
+  ///
+  /// A slash that is not followed by a segment or by `$(` is an error. The cursor jumps over
+  /// literal segments, because they are not made of tokens.
   private mutating func path() throws(RulesSyntaxError) -> Node {
     let start = cursor.token.offset
     var offset = start

@@ -2,10 +2,15 @@ import TernCore
 
 /// Replaces the names in rules by what they stand for, and checks what the form alone does not
 /// show: duplicate functions, recursion, the depth of calls, captures, regular expressions.
+///
+/// It goes on after a problem, so that the author sees all of them. Names that do not exist are no
+/// problems: they are faults at run time, as in the service.
 struct DocumentRuleResolver {
   typealias Node = DocumentRuleExpression
 
   /// The names that are visible at one place.
+  ///
+  /// A value, copied into each block: names declared inside of a block end with it.
   private struct Scope {
     var functions: [ExactText: Int] = [:]
     var captures: [String] = []
@@ -15,6 +20,9 @@ struct DocumentRuleResolver {
   }
 
   /// A function before its body is resolved.
+  ///
+  /// A function gets its number before any body is resolved, so functions of one block may call
+  /// each other in any order.
   private struct Declaration {
     let syntax: DocumentRulesetSyntax.Function
     var calls: [Int] = []
@@ -27,6 +35,7 @@ struct DocumentRuleResolver {
   private let source: RulesSource
   private let version: Int
   private var declarations: [Declaration] = []
+  /// The functions by their numbers; complete when ``resolve(_:)`` returns.
   private var resolved: [Int: DocumentRuleFunction] = [:]
   private var patterns = DocumentPatternTable()
   /// The function whose body is being resolved.
@@ -201,6 +210,9 @@ struct DocumentRuleResolver {
   }
 
   /// Reports functions and conditions whose evaluation nests too deeply.
+  ///
+  /// Functions are added by the length of their chains of calls, so that every callee comes before
+  /// its callers.
   private mutating func checkHeights(_ matches: [DocumentRuleMatch], _ lengths: [Int: Int]) {
     var heights = DocumentRuleHeights()
     let limit = DocumentRulesLimits.evaluationDepth
@@ -273,6 +285,8 @@ extension DocumentRuleResolver {
   }
 
   /// A list, as a constant where all of its elements are.
+  ///
+  /// The cost stays that of all elements, so that folding changes no limit.
   private func folded(_ items: [Node], _ expression: Node) -> Node {
     var values: [DocumentRuleValue] = []
     var cost = expression.cost
@@ -304,6 +318,8 @@ extension DocumentRuleResolver {
     return remade(expression, as: .path(parts))
   }
 
+  /// Finds a variable: the innermost local first, then the innermost capture, then `request` and
+  /// `resource`.
   private func variable(_ name: String, in scope: Scope) -> Node.Kind? {
     if let index = scope.locals.lastIndex(where: { $0.hasSameBytes(as: name) }) {
       return .local(index)
@@ -314,6 +330,7 @@ extension DocumentRuleResolver {
     return name == "request" ? .request : name == "resource" ? .resource : nil
   }
 
+  /// Resolves a call: functions of the file hide the built-in ones of the same name.
   private mutating func call(
     _ name: String, _ arguments: [Node], in scope: Scope
   ) -> Node.Kind {

@@ -1,4 +1,6 @@
 /// A rules file as written: its services, with names still to be resolved.
+///
+/// The parser's output, which ``DocumentRuleResolver`` consumes. Offsets count bytes of the file.
 struct DocumentRulesetSyntax {
   /// One function.
   struct Function {
@@ -33,6 +35,7 @@ struct DocumentRulesetSyntax {
     var matches: [Match] = []
   }
 
+  /// The number behind `rules_version`; 1 when the file names none.
   var version = 1
   /// The functions before the services.
   var functions: [Function] = []

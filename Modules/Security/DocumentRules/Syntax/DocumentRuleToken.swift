@@ -1,4 +1,6 @@
 /// One token of rules for documents.
+///
+/// Words such as `match` and `in` are names here; the parser decides what they mean in their place.
 struct DocumentRuleToken {
   /// The kind of a token, with its value.
   enum Kind: Equatable {

@@ -2,6 +2,9 @@
 /// statements.
 ///
 /// Source: firestore reference, section 6.2.
+///
+/// It stops at the first problem. Statements that nest are bounded: blocks by
+/// ``DocumentRulesLimits/matchDepth``, expressions by the parser of expressions.
 struct DocumentRulesetParser {
   private var parser: DocumentRuleParser
   private var syntax = DocumentRulesetSyntax()
@@ -18,6 +21,7 @@ struct DocumentRulesetParser {
 
   private init(parser: DocumentRuleParser) { self.parser = parser }
 
+  /// Reads an optional version, then services and functions up to the end of the file.
   private mutating func file() throws(RulesSyntaxError) {
     if parser.cursor.sees("rules_version") { try version() }
     while parser.cursor.token.kind != .end {
@@ -41,6 +45,8 @@ struct DocumentRulesetParser {
     try parser.cursor.expect(.semicolon)
   }
 
+  /// Reads one service. Services other than ``DocumentRules/serviceName``, such as that of Cloud
+  /// Storage, are parsed and dropped, so that a file that applications share stays valid.
   private mutating func service() throws(RulesSyntaxError) {
     guard parser.cursor.sees("service") else { throw parser.cursor.unexpected("'service'") }
     try parser.cursor.advance()
@@ -61,6 +67,9 @@ struct DocumentRulesetParser {
     syntax.matches += matches
   }
 
+  /// Reads a block with its functions, statements and inner blocks, which may come in any order.
+  ///
+  /// - Parameter depth: The number of blocks around, itself included.
   private mutating func match(
     depth: Int
   ) throws(RulesSyntaxError) -> DocumentRulesetSyntax.Match {
@@ -84,6 +93,8 @@ struct DocumentRulesetParser {
     return match
   }
 
+  /// Reads the path of a block: literal segments, `{name}` and `{name=**}`. Segments are read from
+  /// the bytes, because they may contain characters that begin no token.
   private mutating func path() throws(RulesSyntaxError) -> [DocumentRulesetSyntax.Segment] {
     var segments: [DocumentRulesetSyntax.Segment] = []
     guard parser.cursor.sees(.slash) else { throw parser.cursor.unexpected("a path") }
@@ -117,6 +128,7 @@ struct DocumentRulesetParser {
     return isRecursive ? .recursive(name) : .capture(name)
   }
 
+  /// Reads an `allow` statement. Unknown names of methods are kept; they allow nothing. The semicolon at the end may be missing.
   private mutating func allow() throws(RulesSyntaxError) -> DocumentRulesetSyntax.Allow {
     let offset = parser.cursor.token.offset
     guard parser.cursor.sees("allow") else {
@@ -138,6 +150,7 @@ struct DocumentRulesetParser {
     return DocumentRulesetSyntax.Allow(methods: methods, condition: condition, offset: offset)
   }
 
+  /// Reads a function: `let` bindings, then exactly one `return`.
   private mutating func function() throws(RulesSyntaxError) -> DocumentRulesetSyntax.Function {
     try parser.cursor.expect("function")
     let offset = parser.cursor.token.offset

@@ -2,6 +2,10 @@ package import TernCore
 
 /// A map of the language of rules: made by an expression, or a view of a document that reads only
 /// what is asked for.
+///
+/// Views are converted value by value at each access, so `data.a.b` touches two values of a
+/// document of any size. ``entries`` converts everything and costs as much as the map is large;
+/// equality and hashing use it.
 package struct DocumentRuleMap: Sendable {
   /// One entry.
   package struct Entry: Sendable {
@@ -9,6 +13,7 @@ package struct DocumentRuleMap: Sendable {
     package let value: DocumentRuleValue
   }
 
+  /// Each form has its keys in ascending order of bytes, which ``entries`` and ``keys`` rely on.
   private enum Storage: Sendable {
     /// Ascending by the bytes of the keys.
     case entries([Entry])
@@ -20,6 +25,9 @@ package struct DocumentRuleMap: Sendable {
   private let storage: Storage
 
   /// A map of entries; of entries with one key the last one stays.
+  ///
+  /// Entries in ascending order cost linear time; each one out of order is inserted by binary
+  /// search.
   package init(_ entries: [(String, DocumentRuleValue)]) {
     var sorted: [Entry] = []
     sorted.reserveCapacity(entries.count)
@@ -98,6 +106,7 @@ package struct DocumentRuleMap: Sendable {
     map.entries.map { Entry(key: $0.name, value: DocumentRuleValue($0.value)) }
   }
 
+  /// Returns the index of the first entry whose key is not below `key`.
   private static func position(of key: String, in entries: [Entry]) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {
@@ -126,6 +135,8 @@ extension DocumentRuleMap: Hashable {
 }
 
 /// An existing document, as `resource`, `request.resource` and `get()` give it.
+///
+/// A class, so that a map value that refers to a document stays small and is passed without a copy.
 package final class DocumentRuleResource: Sendable {
   /// The path of the document.
   package let key: DocumentKey
@@ -141,6 +152,7 @@ package final class DocumentRuleResource: Sendable {
     self.databaseID = databaseID
   }
 
+  /// The members in ascending order, as ``DocumentRuleMap`` needs them.
   static let keys = ["__name__", "data", "id"]
 
   subscript(key: String) -> DocumentRuleValue? {

@@ -18,7 +18,7 @@ package struct DocumentRulePath: Sendable {
     ["databases", databaseID, "documents"]
   }
 
-  /// The segments of a text, without empty ones at the ends.
+  /// The segments of a text; empty ones are left out, so several slashes count as one.
   package static func split(_ text: String) -> [String] {
     var segments: [String] = []
     let bytes = text.utf8
@@ -35,6 +35,12 @@ package struct DocumentRulePath: Sendable {
   package var text: String { "/" + segments.joined(separator: "/") }
 
   /// The document that the path names in a database; `nil` when it names none there.
+  ///
+  /// A segment that contains a slash, which `$(…)` can make, must not change the number of
+  /// segments: such a path names no document.
+  ///
+  /// - Returns: `nil` for a path of another database, of a collection, or with a segment that is no
+  ///   id.
   package func documentKey(in databaseID: String) -> DocumentKey? {
     guard segments.count >= 5, segments[0] == "databases",
       segments[1].hasSameBytes(as: databaseID), segments[2] == "documents"

@@ -1,9 +1,13 @@
 import TernCore
 
 /// A set of the language of rules; its elements keep the order in which they came.
+///
+/// Membership follows the equality inside of containers, where `1` and `1.0` differ. Two sets are
+/// equal whatever the order of their elements.
 package struct DocumentRuleSet: Hashable, Sendable {
   /// The elements, each once.
   package let elements: [DocumentRuleValue]
+  /// The same elements for lookups in constant time.
   private let members: Set<DocumentRuleValue>
 
   /// A set of what a list holds.
@@ -30,6 +34,9 @@ package struct DocumentRuleSet: Hashable, Sendable {
 }
 
 /// The comparison of two maps: which keys one has beside the other.
+///
+/// It keeps the keys and not the maps, so that a comparison is made once, however many of its
+/// methods a rule calls.
 package struct DocumentRuleMapDiff: Hashable, Sendable {
   private let added: [String]
   private let removed: [String]
@@ -37,6 +44,12 @@ package struct DocumentRuleMapDiff: Hashable, Sendable {
   private let unchanged: [String]
 
   /// Compares a map with the one given to `diff`.
+  ///
+  /// Both maps are sorted by the bytes of their keys, so one pass over both suffices.
+  ///
+  /// - Parameters:
+  ///   - new: The receiver of `diff`.
+  ///   - old: The argument of `diff`; its keys that `new` lacks are the removed ones.
   package init(_ new: DocumentRuleMap, _ old: DocumentRuleMap) {
     let (left, right) = (new.entries, old.entries)
     var (added, removed, changed, unchanged) = ([String](), [String](), [String](), [String]())

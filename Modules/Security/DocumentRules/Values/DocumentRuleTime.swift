@@ -1,6 +1,10 @@
 package import TernCore
 
 /// A point in time since 1970, or a length of time, to the nanosecond.
+///
+/// A negative time rounds down: half a second before 1970 is -1 second and 500,000,000 nanoseconds.
+/// The type has no range of its own; ``DocumentRuleOperations/timestamp(_:)`` and
+/// ``DocumentRuleOperations/duration(_:)`` check the ranges of the language.
 package struct DocumentRuleTime: Hashable, Comparable, Sendable {
   /// Whole seconds, rounded down.
   package let seconds: Int64
@@ -12,6 +16,8 @@ package struct DocumentRuleTime: Hashable, Comparable, Sendable {
   /// The seconds of the years 1 to 9999.
   static let instants: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
   /// The seconds that a duration holds.
+  ///
+  /// About 10,000 years in either direction, the range of a duration in protocol buffers.
   static let durations: ClosedRange<Int64> = -315_576_000_000...315_576_000_000
 
   /// A time of seconds and any number of nanoseconds; `nil` on overflow.
@@ -54,12 +60,15 @@ package struct DocumentRuleTime: Hashable, Comparable, Sendable {
 }
 
 /// The parts of a point in time in UTC, by the Gregorian calendar.
+///
+/// It uses integer arithmetic alone and knows neither time zones nor leap seconds.
 struct DocumentRuleDate {
   let year: Int64
   let month: Int64
   let day: Int64
   /// The number of the day since 1970.
   let dayNumber: Int64
+  /// 0..<86,400, also before 1970.
   let secondOfDay: Int64
 
   init(_ time: DocumentRuleTime) {
@@ -75,6 +84,9 @@ struct DocumentRuleDate {
   var dayOfYear: Int64 { dayNumber - DocumentRuleDate.dayNumber(year, 1, 1) + 1 }
 
   /// The date of a day. Days are counted in eras of 400 years that begin on 1 March.
+  ///
+  /// A year that begins in March has its leap day at the end, so months have fixed offsets. 719,468
+  /// is the number of days from 1 March of year 0 to 1970, and 146,097 that of an era.
   private static func civil(_ dayNumber: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, dayOfEra) = DocumentRuleTime.floored(dayNumber + 719_468, by: 146_097)
     let yearOfEra =
@@ -88,6 +100,9 @@ struct DocumentRuleDate {
   }
 
   /// The number of a day since 1970.
+  ///
+  /// The inverse of `civil`. Days beyond the end of a month run on into the next; ``valid(_:_:_:)``
+  /// rejects them.
   static func dayNumber(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let shiftedYear = month <= 2 ? year - 1 : year
     let (era, yearOfEra) = DocumentRuleTime.floored(shiftedYear, by: 400)

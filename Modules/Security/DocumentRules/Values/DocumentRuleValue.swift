@@ -12,9 +12,12 @@ package enum DocumentRuleValue: Sendable {
   case float(Double)
   case string(String)
   case bytes([UInt8])
+  /// A point in time in the years 1 to 9999.
   case timestamp(DocumentRuleTime)
+  /// A length of time of at most 10,000 years, which may be negative.
   case duration(DocumentRuleTime)
   case latlng(DocumentGeoPoint)
+  /// A path; references in documents are paths too.
   case path(DocumentRulePath)
   case list([DocumentRuleValue])
   case map(DocumentRuleMap)
@@ -74,6 +77,7 @@ extension DocumentRuleValue: Hashable {
     }
   }
 
+  /// Values that are equal hash alike: both zeros, and every NaN.
   package func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0 as UInt8)
@@ -96,6 +100,9 @@ extension DocumentRuleValue: Hashable {
 
 extension DocumentRuleValue {
   /// The value of a field of a document.
+  ///
+  /// A vector is the map that Firestore stores it as. A server timestamp that is not resolved
+  /// counts as its local estimate.
   package init(_ value: DocumentValue) {
     switch value {
     case .null: self = .null
