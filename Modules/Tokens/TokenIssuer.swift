@@ -1,12 +1,16 @@
 public import TernCore
 
 /// Makes tokens, for development, tests and small servers of one's own.
+///
+/// A server that only checks tokens needs none.
 public struct TokenIssuer: Sendable {
   private let key: TokenKey
 
   /// Signs with the first of the keys that can.
   ///
   /// - Throws: ``TokenKeyError/cannotSign`` when all of them are public.
+  ///
+  /// The order of the keys is that of their file.
   public init(_ keys: TokenKeys) throws(TokenKeyError) {
     guard let key = keys.keys.first(where: \.canSign) else { throw .cannotSign }
     self.key = key
@@ -16,6 +20,12 @@ public struct TokenIssuer: Sendable {
   public var algorithm: TokenAlgorithm { key.algorithm }
 
   /// Signs a token about `claims`, as they are.
+  ///
+  /// The header names the algorithm, the type `JWT` and, if the key has a name, its `kid`. Nothing
+  /// about the claims is checked.
+  ///
+  /// - Returns: Header, claims and signature in base64url, joined by dots.
+  /// - Throws: ``TokenKeyError/unusable(reason:)`` if the cryptographic library fails.
   public func sign(_ claims: [JSONValue.Member]) throws(TokenKeyError) -> String {
     var header: [JSONValue.Member] = [
       .init("alg", .string(key.algorithm.rawValue)), .init("typ", .string("JWT")),
@@ -33,6 +43,8 @@ public struct TokenIssuer: Sendable {
   ///   - now: The time of issue, in seconds since 1970.
   ///   - lifetimeSeconds: How long it counts.
   ///   - claims: What else rules are to see in `auth.token`.
+  /// - Parameters:
+  ///   - user: The user's id, which becomes `sub`.
   public func sign(
     user: String, now: Int64, lifetimeSeconds: Int64 = 3_600, issuer: String? = nil,
     audience: String? = nil, claims: [JSONValue.Member] = []

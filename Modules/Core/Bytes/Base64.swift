@@ -1,4 +1,7 @@
 /// Standard base64 with padding. Source: RFC 4648, section 4.
+///
+/// The hash of a tree encodes one digest for each node, so that form works on words without an
+/// array.
 package enum Base64 {
   /// The 28 characters for the 20 bytes of a SHA-1 digest, given as words; four to a word, the
   /// first one in its most significant byte.
@@ -15,6 +18,9 @@ package enum Base64 {
   }
 
   /// The four characters for 24 bits, worked out side by side in the bytes of a word.
+  ///
+  /// The letters are found without a table: 65 is added for `A`...`Z`, and a correction for each
+  /// later range of the alphabet.
   @inline(__always)
   private static func characters(_ bits: UInt32) -> UInt32 {
     let values = bits.spread(0xFC_0000, 6) | bits.spread(0x3_F000, 4) | bits.spread(0xFC0, 2)
@@ -46,6 +52,9 @@ package enum Base64 {
   }
 
   /// The bytes that a text stands for; `nil` when it is not base64. Padding may be left out.
+  ///
+  /// Both alphabets are accepted, that of URLs too, and bits that stand for nothing are ignored;
+  /// tokens have a strict reader of their own.
   package static func decode(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var bits: UInt32 = 0

@@ -32,6 +32,8 @@ package enum MD5 {
     }
   }
 
+  /// Takes bytes one by one and folds each block of 64 as it fills, so that no copy of the input is
+  /// made.
   @inline(__always)
   private static func digest(_ bytes: some Sequence<UInt8>) -> (first: UInt64, second: UInt64) {
     var state = State()
@@ -63,6 +65,7 @@ package enum MD5 {
       0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476
     )
 
+    /// Folds one block into the state. Words are in little-endian order.
     mutating func fold(in block: inout WordBlock) {
       var (a, b, c, d) = (a, b, c, d)
       for step in 0..<64 {
@@ -74,6 +77,7 @@ package enum MD5 {
       (self.a, self.b, self.c, self.d) = (self.a &+ a, self.b &+ b, self.c &+ c, self.d &+ d)
     }
 
+    /// Returns the mixing function of a step and the word that it takes.
     private static func round(
       _ step: Int, _ b: UInt32, _ c: UInt32, _ d: UInt32
     ) -> (mix: UInt32, index: Int) {

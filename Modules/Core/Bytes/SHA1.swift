@@ -2,6 +2,8 @@
 ///
 /// It identifies content between parties that trust each other; it is no protection.
 /// Source: FIPS 180-4.
+///
+/// Bytes are collected as words in place; ``update(word:)`` adds four at once.
 package struct SHA1 {
   private var state: (UInt32, UInt32, UInt32, UInt32, UInt32) = (
     0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0
@@ -35,6 +37,9 @@ package struct SHA1 {
   }
 
   /// Adds the bytes of a word, the most significant first.
+  ///
+  /// The word may straddle two of the block: its head completes the current one, and its tail
+  /// begins the next after the block, if full, has been folded in.
   @inline(__always)
   mutating func update(word: UInt32) {
     let shift = UInt32(truncatingIfNeeded: length & 3) * 8
@@ -74,6 +79,9 @@ package struct SHA1 {
   }
 
   /// The digest as five words, each with its most significant byte first.
+  ///
+  /// Appends the padding of the standard: a one bit, zeros up to 56 bytes of the block, and the
+  /// length in bits.
   consuming func finish() -> (UInt32, UInt32, UInt32, UInt32, UInt32) {
     let bits = length * 8
     update(0x80)
@@ -84,6 +92,7 @@ package struct SHA1 {
     return state
   }
 
+  /// Folds the block in. The schedule of 80 words is computed in a copy of the 16 words, in a ring.
   private mutating func compress() {
     var block = words
     var (a, b, c, d, e) = state

@@ -39,6 +39,7 @@ package enum SHA256Hash {
     }
   }
 
+  /// Folds 64 bytes into the eight words of the state.
   private static func fold(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
     var words = [UInt32](repeating: 0, count: 64)
     for (index, byte) in block.enumerated() {

@@ -1,5 +1,8 @@
 extension String {
   /// The same text in memory of its own, where it was bridged from elsewhere.
+  ///
+  /// Strings from Objective-C may be stored as UTF-16; every access to their bytes would convert
+  /// them.
   @inline(__always)
   var contiguous: String {
     #if canImport(ObjectiveC)
@@ -37,6 +40,9 @@ extension String {
   }
 
   /// Negative, zero or positive by the order of UTF-16 code units.
+  ///
+  /// The order of the Realtime Database, which JavaScript defines. Only the first byte that differs
+  /// decides: its mapping puts U+E000...U+FFFF behind the surrogates that encode larger scalars.
   package func compareUTF16(_ other: String) -> Int {
     unsafe withBytes { left in
       unsafe other.withBytes { right in
@@ -82,6 +88,9 @@ extension Span<UInt8> {
 
 extension UnsafeBufferPointer<UInt8> {
   /// The first index at which the two differ, or the shorter count.
+  ///
+  /// Compares eight bytes at a time. The lowest differing bit of a little-endian word lies in the
+  /// first differing byte.
   @inline(__always)
   fileprivate func firstDifference(from other: UnsafeBufferPointer<UInt8>) -> Int {
     let shared = Swift.min(count, other.count)
@@ -103,6 +112,8 @@ extension UnsafeBufferPointer<UInt8> {
 
 extension String {
   /// The first seven bytes as an integer that sorts like the text's UTF-16, at most 56 bits.
+  ///
+  /// Two texts whose prefixes differ sort as the prefixes do; equal prefixes decide nothing.
   package var sortingPrefix: UInt64 {
     unsafe withBytes { bytes in
       var prefix: UInt64 = 0

@@ -1,6 +1,10 @@
 /// A set of document names, smaller than the names, that may hold more than was put in.
 ///
 /// Source: documents reference, section 5.9.
+///
+/// The server sends it with an existence filter, so that a client finds out which documents were
+/// deleted. Bit *i* of a name is (first + *i* × second) modulo the number of bits, with the two
+/// halves of the MD5 digest of the full resource name.
 package struct BloomFilter: Hashable, Sendable {
   /// The bits, eight to a byte, lowest first.
   package let bitmap: [UInt8]
@@ -35,6 +39,8 @@ package struct BloomFilter: Hashable, Sendable {
   /// Returns true when a name may be in the filter; `false` is certain.
   ///
   /// - Parameter name: The full resource name of a document.
+  ///
+  /// The cost is one digest and at most ``hashCount`` lookups.
   package func mightContain(_ name: String) -> Bool {
     guard !isEmpty else { return false }
     let digest = MD5.digest(name)

@@ -2,6 +2,8 @@ extension DocumentError {
   /// The rule that is broken, in the words of the Firestore service, which programs look for.
   ///
   /// Source: firestore server reference, section 2.2.
+  ///
+  /// Programs look for parts of it, so it must not be reworded.
   package var serviceText: String {
     switch self {
     case .invalidID(let id):
@@ -39,6 +41,7 @@ extension DocumentError {
       : "Document name \"\(name)\" lacks \"projects\" at index 0."
   }
 
+  /// The sentences about paths and names of fields.
   private var fieldText: String {
     switch self {
     case .invalidFieldPath(let text):
@@ -62,6 +65,7 @@ extension DocumentError {
     }
   }
 
+  /// The sentences about values and documents.
   private var valueText: String {
     switch self {
     case .nestedArray: "Nested arrays are not allowed"

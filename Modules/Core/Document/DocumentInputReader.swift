@@ -1,4 +1,7 @@
 /// Sorts what an application hands in into data, the fields it names, and transforms.
+///
+/// A reader serves one write. It checks names, nesting and sentinels on the way; sizes and values
+/// are checked by the caller afterwards, because they concern the data as a whole.
 struct DocumentInputReader {
   /// The verb of a write, which decides the meaning of sentinels and leaves.
   enum Verb {
@@ -7,6 +10,7 @@ struct DocumentInputReader {
 
   let verb: Verb
   private(set) var data = DocumentMap()
+  /// The fields that the write names, in the order of the input; without a meaning for a set.
   private(set) var mask: [DocumentFieldPath] = []
   private(set) var transforms: [DocumentFieldTransform] = []
 
@@ -22,6 +26,8 @@ struct DocumentInputReader {
   }
 
   /// Reads one assignment of an update.
+  ///
+  /// - Throws: ``DocumentError``, about the first rule that is broken; the path must be writable.
   mutating func read(_ input: DocumentInput, at path: DocumentFieldPath) throws(DocumentError) {
     try path.checkWritable()
     switch input {
@@ -38,6 +44,8 @@ struct DocumentInputReader {
     if verb == .set { try path.checkNames() } else { try path.checkWritable() }
   }
 
+  /// In a merge every leaf becomes a part of the mask, so maps are entered, also those given as
+  /// values. In a set, the data alone count.
   private mutating func readField(
     _ input: DocumentInput, at path: DocumentFieldPath
   ) throws(DocumentError) {
@@ -67,6 +75,9 @@ struct DocumentInputReader {
   }
 
   /// The value of an input in `depth` maps and arrays; transforms inside maps are put aside.
+  ///
+  /// - Throws: ``DocumentError/misplacedDelete(_:)`` for a deletion below the top,
+  ///   ``DocumentError/tooDeep(_:limit:)`` beyond the limit.
   private mutating func value(
     of input: DocumentInput, at path: DocumentFieldPath, depth: Int
   ) throws(DocumentError) -> DocumentValue {
@@ -116,6 +127,8 @@ struct DocumentInputReader {
     }
   }
 
+  /// Returns the value of a field of a map inside an array. An array is allowed here: a map lies
+  /// between the two.
   private func elementField(
     _ field: DocumentInput.Field, at path: DocumentFieldPath, depth: Int
   ) throws(DocumentError) -> DocumentValue {

@@ -5,6 +5,10 @@ extension DocumentMap {
   ///   - path: Where the data will stand; `nil` for the document itself.
   ///   - database: The database that references must lead into; `nil` for any.
   /// - Throws: ``DocumentError``, about the first field that breaks a rule.
+  /// - Parameters:
+  ///   - path: The field that holds the value, for errors.
+  ///   - depth: The maps and arrays around the value.
+  ///   - database: The database that references must lead into; `nil` for any.
   package func check(
     at path: DocumentFieldPath? = nil, in database: DocumentDatabase? = nil
   ) throws(DocumentError) {

@@ -1,4 +1,7 @@
 /// Values by name, sorted by the bytes of the names.
+///
+/// Lookups cost O(log *n*), insertions O(*n*). Names are compared by their bytes; equality is
+/// exact, as that of values.
 public struct DocumentMap: Hashable, Sendable {
   /// One field.
   public struct Entry: Hashable, Sendable {
@@ -88,6 +91,8 @@ public struct DocumentMap: Hashable, Sendable {
     set { self[path.names[...]] = newValue }
   }
 
+  /// Follows a path into maps. A value on the way that is no map is replaced when a field is set,
+  /// and left alone when one is removed.
   private subscript(names: ArraySlice<String>) -> DocumentValue? {
     get {
       guard let name = names.first else { return nil }
@@ -124,6 +129,7 @@ public struct DocumentMap: Hashable, Sendable {
   ///   - paths: The paths, ascending.
   ///   - depth: The number of names that lead to this map.
   ///   - source: The map that gives the values.
+  /// - Complexity: O(fields + paths · log fields).
   func replacing(
     _ paths: ArraySlice<DocumentFieldPath>, at depth: Int, from source: DocumentMap
   ) -> DocumentMap {

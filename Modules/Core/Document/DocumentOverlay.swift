@@ -11,6 +11,7 @@ extension DocumentMutation {
   package static func overlay(showing document: Document, touched: Touched) -> DocumentMutation? {
     guard document.localWrites == .pending else { return nil }
     guard let fields = document.fields else { return DocumentMutation(document.key, .delete) }
+    // Nothing of the server's contents shows through: the overlay replaces the document.
     guard case .fields(let mask) = touched else {
       return DocumentMutation(document.key, .set(fields))
     }

@@ -15,7 +15,7 @@ public enum DocumentTransform: Hashable, Sendable {
   /// The array there without every value equivalent to one of these.
   case arrayRemove([DocumentValue])
 
-  /// True when applying the transform twice differs from applying it once.
+  /// True when applying the transform twice gives the same result as applying it once.
   var isRepeatable: Bool {
     if case .increment = self { return false }
     return true
@@ -27,6 +27,9 @@ public enum DocumentTransform: Hashable, Sendable {
   ///   - base: What it holds before; `nil` when it is missing.
   ///   - replaced: What it held before the write that the transform is part of.
   ///   - moment: Where and when the write is applied.
+  ///
+  /// A value of the wrong type counts as none: numbers begin with the operand, arrays with no
+  /// elements.
   func applied(
     to base: DocumentValue?, replacing replaced: DocumentValue?, at moment: DocumentMoment
   ) -> DocumentValue {
@@ -45,6 +48,7 @@ public enum DocumentTransform: Hashable, Sendable {
     }
   }
 
+  /// Returns the array at `base` after a change; anything else counts as an empty array.
   private static func changed(
     _ base: DocumentValue?, _ body: (inout ArrayDraft) -> Void
   ) -> DocumentValue {

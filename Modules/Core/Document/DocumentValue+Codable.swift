@@ -1,6 +1,7 @@
 // Values as parts of `Codable` types. A `DocumentEncoder` keeps each as the value it is; what other
 // coders see of those that have a natural form is written here.
 
+/// Other coders see an object with `seconds` and `nanoseconds`.
 extension DocumentTimestamp: Codable {
   private enum CodingKeys: String, CodingKey {
     case seconds, nanoseconds
@@ -20,6 +21,7 @@ extension DocumentTimestamp: Codable {
   }
 }
 
+/// Other coders see an object with `latitude` and `longitude`.
 extension DocumentGeoPoint: Codable {
   private enum CodingKeys: String, CodingKey {
     case latitude, longitude
@@ -39,6 +41,7 @@ extension DocumentGeoPoint: Codable {
   }
 }
 
+/// Other coders see the resource name as a string.
 extension DocumentName: Codable {
   public init(from decoder: any Decoder) throws {
     try self.init(resourceName: try decoder.singleValueContainer().decode(String.self))

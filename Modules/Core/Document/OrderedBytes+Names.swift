@@ -43,6 +43,7 @@ extension OrderedBytes {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// Reads escaped bytes up to their end, `00 01`; false when the bytes end first.
   private static func unescape(
     _ bytes: Span<UInt8>, _ index: inout Int, to text: inout [UInt8]
   ) -> Bool {

@@ -1,5 +1,7 @@
 extension Packed {
   /// Appends the ordered bytes of the value at `offset` and moves behind it.
+  ///
+  /// The encoding begins with a byte for the type's rank, whose order is that of the types.
   static func appendOrdered(_ bytes: Span<UInt8>, _ offset: inout Int, to out: inout [UInt8]) {
     let tag = bytes[offset]
     out.append(OrderedBytes.firstByte(ofRank: tag >> 4))
@@ -21,6 +23,8 @@ extension Packed {
     }
   }
 
+  /// Encodes texts with an escaped end, paths segment by segment, and containers element by element
+  /// with an end that sorts below every element.
   private static func appendSized(
     _ tag: UInt8, _ bytes: Span<UInt8>, _ range: Range<Int>, to out: inout [UInt8]
   ) {
@@ -67,6 +71,8 @@ extension Packed {
     if abs(floor) >= sparse { appendRest(UInt16(integer - Int64(floor)), to: &out) }
   }
 
+  /// A double of the magnitude at which integers need a rest has a rest of zero, so that both kinds
+  /// stay comparable.
   private static func appendOrdered(number double: Double, to out: inout [UInt8]) {
     OrderedBytes.appendBigEndian(ordered(double), to: &out)
     if abs(double) >= sparse { appendRest(0, to: &out) }

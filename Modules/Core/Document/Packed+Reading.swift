@@ -1,5 +1,8 @@
 extension Packed {
   /// Reads the value that begins at `offset` and moves behind it.
+  ///
+  /// Builds the whole value, containers with all they hold. Functions that need one field look it
+  /// up in the bytes instead.
   static func value(_ bytes: Span<UInt8>, _ offset: inout Int) -> DocumentValue {
     let tag = bytes[offset]
     offset += 1
@@ -23,6 +26,8 @@ extension Packed {
     }
   }
 
+  /// Reads a value whose content is `start..<end`. A reference that cannot be parsed, which checked
+  /// bytes do not contain, becomes null.
   private static func sized(
     _ tag: UInt8, _ bytes: Span<UInt8>, _ start: Int, _ end: Int
   ) -> DocumentValue {
@@ -54,6 +59,7 @@ extension Packed {
     }
   }
 
+  /// Reads the fields of a map, which ascend in the bytes as they do in a ``DocumentMap``.
   private static func map(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> DocumentMap {
     var entries: [DocumentMap.Entry] = []
     var offset = start

@@ -4,6 +4,8 @@ extension Packed {
     "__type__".utf8.count + 1 + "__vector__".utf8.count + 1 + "value".utf8.count + 1
 
   /// The bytes the value at `offset` counts for. Source: documents reference, section 1.8.
+  ///
+  /// These are the sizes that limits and quotas count, not those of the packed bytes.
   static func byteCount(_ bytes: Span<UInt8>, _ offset: inout Int) -> Int {
     let tag = bytes[offset]
     switch tag {

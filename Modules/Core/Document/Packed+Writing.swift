@@ -1,5 +1,8 @@
 extension Packed {
   /// Appends a value.
+  ///
+  /// Every NaN is written with one bit pattern, and integers in the fewest bytes, so that equal
+  /// values have equal bytes.
   static func append(_ value: DocumentValue, to out: inout [UInt8]) {
     switch value {
     case .null: out.append(Tag.null)
@@ -22,6 +25,7 @@ extension Packed {
     }
   }
 
+  /// Writes the content first, because its count of bytes stands in front of it.
   private static func appendContainer(_ value: DocumentValue, to out: inout [UInt8]) {
     var content: [UInt8] = []
     var tag = Tag.array
@@ -59,10 +63,12 @@ extension Packed {
     for index in 0..<size { out.append(UInt8(truncatingIfNeeded: bits >> UInt64(8 * index))) }
   }
 
+  /// Appends eight bytes, the lowest first.
   static func append(bits: UInt64, to out: inout [UInt8]) {
     for index in 0..<8 { out.append(UInt8(truncatingIfNeeded: bits >> UInt64(8 * index))) }
   }
 
+  /// Appends a tag, the count of the content, and the content.
   static func append(_ tag: UInt8, _ content: Span<UInt8>, to out: inout [UInt8]) {
     out.append(tag)
     append(content, to: &out)
@@ -73,6 +79,7 @@ extension Packed {
     name.withSpan { append($0, to: &out) }
   }
 
+  /// Appends a count in groups of seven bits, the lowest first, and the content.
   static func append(_ content: Span<UInt8>, to out: inout [UInt8]) {
     var count = content.count
     while count >= 0x80 {

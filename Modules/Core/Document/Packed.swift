@@ -3,8 +3,14 @@
 /// Functions that take bytes and an offset trust them to be well formed, which
 /// ``PackedCheck/isWellFormed(_:)`` establishes; bytes that are not are stopped by bounds checks,
 /// never read past. Source: Docs/Formats/document-values.md.
+///
+/// A value is a tag byte and its content. Scalars have a fixed size or one given by the tag; texts,
+/// references and containers have a count of bytes in front, so that any value is skipped without
+/// reading it. Fields of a map ascend by the bytes of their names.
 package enum Packed {
   /// The first byte of a value. The high half is the rank of its type in the order.
+  ///
+  /// Tags are part of the format on disk; their high halves must keep the order of the types.
   enum Tag {
     static let null: UInt8 = 0x00
     static let no: UInt8 = 0x10
@@ -24,6 +30,9 @@ package enum Packed {
   }
 
   /// The greatest depth of values from disk or wire; deeper ones count as corrupt.
+  ///
+  /// Data written by clients is at most ``DocumentLimits/depth`` deep; the limit here only protects
+  /// the stack from corrupt bytes.
   static let depthLimit = 100
 
   /// The rank of the type of a value, 0...11: two values of one rank can be told apart by
@@ -31,6 +40,8 @@ package enum Packed {
   package static func rank(_ bytes: Span<UInt8>, at offset: Int) -> UInt8 { bytes[offset] >> 4 }
 
   /// Reads a count in groups of seven bits, the lowest first.
+  ///
+  /// The bytes were checked: a count has at most five groups.
   @inline(__always)
   static func count(_ bytes: Span<UInt8>, _ offset: inout Int) -> Int {
     let first = bytes[offset]

@@ -3,6 +3,8 @@
 /// A container is opened with ``begin()`` and closed with one of the `end` functions, which take
 /// what was written since. The caller writes only what is legal: valid UTF-8, times in range,
 /// names of documents as references.
+///
+/// Decoders use it to turn a message into packed fields without building values in between.
 package struct PackedBuilder {
   /// The bytes packed so far.
   package private(set) var bytes: [UInt8] = []
@@ -13,6 +15,9 @@ package struct PackedBuilder {
   }
 
   /// The position of a field of an open map.
+  ///
+  /// ``PackedBuilder/endField(_:)`` sets its end; the fields of a map must be ended in the order in
+  /// which they began.
   package struct Field {
     fileprivate let name: Range<Int>
     fileprivate var end: Int
@@ -101,6 +106,8 @@ package struct PackedBuilder {
 }
 
 extension PackedBuilder {
+  /// Writes the tag and the count into the room left in front of the content. A count of 128 or
+  /// more needs further bytes, which move the content.
   private mutating func close(_ tag: UInt8, _ mark: Mark) {
     bytes[mark.start - 2] = tag
     var count = bytes.count - mark.start
@@ -131,6 +138,9 @@ extension PackedBuilder {
   }
 
   /// - Returns: The number of fields that stay.
+  ///
+  /// Sorts the fields by name and keeps the last of each name. The bytes of the map are copied
+  /// once.
   private mutating func sort(_ fields: [Field], from start: Int) -> Int {
     let positions = fields.indices.sorted { left, right in
       let order = order(fields[left], fields[right])
@@ -161,6 +171,10 @@ extension PackedBuilder {
     return head
   }()
 
+  /// Replaces the map by a vector if it has exactly the form of one; the numbers must all be
+  /// doubles.
+  ///
+  /// - Returns: True when the map was replaced, its mark included.
   private mutating func replaceVector(from start: Int) -> Bool {
     let head = PackedBuilder.vectorHead
     guard bytes.count - start > head.count, bytes[start] == head[0],

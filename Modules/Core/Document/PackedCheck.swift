@@ -1,4 +1,9 @@
 /// The check of bytes from disk or wire before functions of ``Packed`` may trust them.
+///
+/// It rejects unknown tags, counts that lead past their container, invalid UTF-8, names that do not
+/// ascend, times out of range, references that are no names, and nesting beyond
+/// ``Packed/depthLimit``. It does not require integers in the fewest bytes. Source:
+/// Docs/Formats/document-values.md.
 enum PackedCheck {
   private typealias Tag = Packed.Tag
 
@@ -10,6 +15,12 @@ enum PackedCheck {
   }
 
   /// Walks over one value; `false` at the first thing that is wrong.
+  ///
+  /// - Parameters:
+  ///   - bytes: All bytes.
+  ///   - offset: The position of the value; behind it when the answer is true.
+  ///   - end: The end of the container, which the value must not exceed.
+  ///   - depth: The number of containers around the value.
   private static func check(
     _ bytes: Span<UInt8>, _ offset: inout Int, end: Int, depth: Int
   ) -> Bool {
@@ -34,6 +45,7 @@ enum PackedCheck {
     return offset <= end
   }
 
+  /// Checks the content of a value whose count was read; it must fill its range exactly.
   private static func checkSized(
     _ tag: UInt8, _ bytes: Span<UInt8>, _ offset: inout Int, end: Int, depth: Int
   ) -> Bool {
@@ -88,6 +100,7 @@ enum PackedCheck {
     return result
   }
 
+  /// Reads a count of at most five groups; `nil` beyond, so that it cannot overflow.
   private static func checkedCount(
     _ bytes: Span<UInt8>, _ offset: inout Int, end: Int
   ) -> Int? {

@@ -1,4 +1,7 @@
 /// One packed value, looked at in place: what an encoder walks over.
+///
+/// Ranges are offsets into the bytes that the value was read from. Containers are not entered: the
+/// encoder walks their ranges itself.
 package enum PackedItem {
   case null
   case boolean(Bool)

@@ -1,4 +1,6 @@
 /// The order of packed values, across all types.
+///
+/// Values of different types compare by the high halves of their tags alone. Nothing is allocated.
 package enum PackedOrder {
   private typealias Tag = Packed.Tag
 
@@ -33,6 +35,7 @@ package enum PackedOrder {
     }
   }
 
+  /// Compares two values of one type that have a count in front; the spans are their contents.
   private static func compareSized(_ tag: UInt8, _ a: Span<UInt8>, _ b: Span<UInt8>) -> Int {
     switch tag {
     case Tag.reference: return PathOrder.compare(a, b)
@@ -53,6 +56,8 @@ package enum PackedOrder {
     }
   }
 
+  /// Compares element by element; of two arrays with a common beginning the shorter one sorts
+  /// first.
   private static func compareElements(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Int {
     var (i, j) = (0, 0)
     while i < a.count, j < b.count {
@@ -62,6 +67,7 @@ package enum PackedOrder {
     return (a.count - i).signum() - (b.count - j).signum()
   }
 
+  /// Compares field by field, names before values; a map that ends sorts first.
   private static func compareEntries(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Int {
     var (i, j) = (0, 0)
     while i < a.count, j < b.count {
@@ -76,6 +82,7 @@ package enum PackedOrder {
     return (a.count - i).signum() - (b.count - j).signum()
   }
 
+  /// Compares integers and doubles exactly, without converting large integers.
   private static func compareNumbers(
     _ left: UInt8, _ a: Span<UInt8>, _ i: inout Int,
     _ right: UInt8, _ b: Span<UInt8>, _ j: inout Int

@@ -6,6 +6,8 @@ package enum PathOrder {
   private static let slash = UInt8(ascii: "/")
 
   /// Negative, zero or positive as one path, segments joined by `/`, sorts before another.
+  ///
+  /// Only the segment that holds the first difference decides.
   package static func compare(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Int {
     let index = left.firstDifference(from: right)
     if index == left.count, index == right.count { return 0 }
@@ -19,6 +21,9 @@ package enum PathOrder {
   }
 
   /// Returns true when a document lies directly in a collection.
+  ///
+  /// Both are texts of valid paths. The collection's path must be followed by one slash and one
+  /// segment.
   package static func isChild(_ key: Span<UInt8>, of collection: Span<UInt8>) -> Bool {
     let count = collection.count
     guard key.count > count + 1, key[count] == slash,
@@ -60,6 +65,8 @@ package enum PathOrder {
       && path[start + 3] == UInt8(ascii: "d")
   }
 
+  /// Returns the number in a segment `__id<number>__` that begins at `start`; `nil` for any other
+  /// segment.
   static func number(in path: Span<UInt8>, from start: Int) -> Int64? {
     guard startsLikeNumber(path, start) else { return nil }
     var end = start

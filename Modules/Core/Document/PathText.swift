@@ -1,4 +1,7 @@
 /// The segments of a path, joined by `/`: what keys and collection paths are made of.
+///
+/// An empty text is the path of the database itself. Equality is that of the bytes, order that of
+/// ``PathOrder``.
 struct PathText: Sendable {
   let text: String
 
@@ -60,6 +63,9 @@ struct PathText: Sendable {
   }
 
   /// - Throws: ``DocumentError/invalidID(_:)`` or ``DocumentError/idTooLong(byteCount:limit:)``.
+  ///
+  /// Checks one id: not empty, without a slash, neither `.` nor `..`, not reserved, and of a legal
+  /// length.
   static func checkID(_ id: String) throws(DocumentError) {
     let bytes = id.utf8
     if bytes.isEmpty || id == "." || id == ".." || bytes.contains(UInt8(ascii: "/")) {

@@ -41,6 +41,9 @@ struct TransformedFields {
   }
 
   /// Replaces the value of a field.
+  ///
+  /// Arrays and maps that are set may hide or contain fields with drafts, so all drafts are written
+  /// back first.
   mutating func set(_ value: DocumentValue, at path: DocumentFieldPath) {
     switch value {
     case .array, .map:
@@ -61,6 +64,8 @@ struct TransformedFields {
     return result
   }
 
+  /// Changes the draft of an array. The field holds an empty array meanwhile, by which a later
+  /// replacement is noticed.
   private mutating func change(
     _ path: DocumentFieldPath, _ body: (inout ArrayDraft) -> Void
   ) {
@@ -81,6 +86,8 @@ extension DocumentMap {
 /// The elements of an array while transforms add some and remove others.
 ///
 /// A few operands are compared with every element; more are looked up by their keys.
+///
+/// Equivalence is that of filters: `1` and `1.0` are one element.
 struct ArrayDraft {
   private enum Content {
     case plain([DocumentValue])
@@ -171,6 +178,8 @@ struct ArrayDraft {
 }
 
 /// Elements that are found by what they are equivalent to.
+///
+/// Removing keeps the slot empty, so that positions stay valid; ``elements`` closes the gaps.
 private struct IndexedElements {
   /// The elements in their order; `nil` where one was removed.
   private var slots: [DocumentValue?] = []

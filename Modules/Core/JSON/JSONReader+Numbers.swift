@@ -1,5 +1,11 @@
 extension JSONReader {
   /// Reads from the first digit or the minus through the last byte of the number.
+  ///
+  /// Most numbers have few digits and are converted exactly with integers alone. Only the rest goes
+  /// through the conversion of the standard library, which is slower and allocates.
+  ///
+  /// - Throws: ``JSONError/Reason/invalidNumber`` at the start of the number: for leading zeros,
+  ///   missing digits, and values beyond the range of a double.
   mutating func numberBody() throws(JSONError) -> TreeScalar {
     let start = index
     let isNegative = bytes[index] == UInt8(ascii: "-")
@@ -46,6 +52,8 @@ extension JSONReader {
   /// Exponents above count as this. No text has so many zeros that they would make up for it.
   private static let exponentLimit = 1 << 48
 
+  /// Reads `e`, an optional sign and at least one digit. Huge exponents are cut, so that adding to
+  /// them cannot overflow.
   private mutating func scanExponent(start: Int) throws(JSONError) -> Int {
     index += 1
     let isNegative = peekByte == UInt8(ascii: "-")
@@ -62,6 +70,8 @@ extension JSONReader {
 }
 
 /// The digits of a decimal number as one integer, as long as they fit.
+///
+/// After an overflow the value means nothing, and only the text can tell the number.
 private struct DecimalDigits {
   private var value: UInt64 = 0
   private var overflows = false
@@ -73,6 +83,7 @@ private struct DecimalDigits {
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
   ]
 
+  /// Below 10¹⁸ one more digit always fits, so most digits need no check.
   @inline(__always)
   mutating func append(_ digit: UInt8) {
     if value < 1_000_000_000_000_000_000 {

@@ -1,5 +1,10 @@
 extension JSONReader {
   /// Reads from the opening quote through the closing one.
+  ///
+  /// A string without escapes is found by one scan and decoded at once; the first escape switches
+  /// to the slower way, which copies.
+  ///
+  /// - Throws: An error at the offending byte, and for invalid UTF-8 at the string's first byte.
   mutating func stringBody() throws(JSONError) -> String {
     let start = index + 1
     var next = start
@@ -21,6 +26,8 @@ extension JSONReader {
   }
 
   /// Moves behind the closing quote without looking at what the string says.
+  ///
+  /// Neither escapes nor UTF-8 are checked, because the string is not used.
   mutating func skipString() throws(JSONError) {
     var next = index + 1
     while next < bytes.count {
@@ -36,6 +43,9 @@ extension JSONReader {
 
   /// Reads a string, and for each of its bytes the offset in the text of what wrote it; one more
   /// for the closing quote.
+  ///
+  /// Used for files whose strings contain a language of their own, so that messages name a place in
+  /// the file. The bytes may be invalid UTF-8; the caller has checked the whole text.
   package mutating func stringWithOrigins() throws(JSONError) -> (bytes: [UInt8], origins: [Int]) {
     guard try nextByte(.string) == UInt8(ascii: "\"") else { throw unexpected(.string) }
     var decoded: [UInt8] = []
@@ -64,6 +74,7 @@ extension JSONReader {
     throw error(.unfinishedString, at: bytes.count)
   }
 
+  /// Decodes bytes without escapes. ASCII needs no validation.
   private func text(_ range: Range<Int>, isASCII: Bool) throws(JSONError) -> String {
     if isASCII { return String(decoding: bytes[range], as: UTF8.self) }
     guard let text = String(validating: bytes[range], as: UTF8.self) else {
@@ -72,6 +83,11 @@ extension JSONReader {
     return text
   }
 
+  /// Reads a string from its first escape on.
+  ///
+  /// - Parameters:
+  ///   - start: The index of the first byte behind the opening quote.
+  ///   - firstEscape: The index of the first backslash; everything before it is plain.
   private mutating func escapedBody(
     from start: Int, firstEscape: Int
   ) throws(JSONError) -> String {
@@ -116,6 +132,10 @@ extension JSONReader {
     }
   }
 
+  /// Reads `\uXXXX`, and the second escape of a surrogate pair.
+  ///
+  /// A high half that is not followed by a low one is lone; the reader goes back, because what
+  /// follows may be an escape of its own.
   private mutating func unicodeEscape(from start: Int) throws(JSONError) -> Unicode.Scalar {
     let first = try codeUnit(from: start)
     if let scalar = Unicode.Scalar(first) { return scalar }
@@ -133,12 +153,15 @@ extension JSONReader {
     return Unicode.Scalar(value) ?? "\u{FFFD}"
   }
 
+  /// Handles half of a surrogate pair. Swift strings cannot hold one, so it becomes U+FFFD unless
+  /// the options reject it.
   private mutating func loneSurrogate(from start: Int) throws(JSONError) -> Unicode.Scalar {
     if options.rejectsLoneSurrogates { throw error(.loneSurrogate, at: start) }
     loneSurrogates += 1
     return "\u{FFFD}"
   }
 
+  /// Reads four hexadecimal digits.
   private mutating func codeUnit(from start: Int) throws(JSONError) -> UInt16 {
     guard index + 4 <= bytes.count else { throw error(.unfinishedString, at: bytes.count) }
     var unit: UInt16 = 0

@@ -4,6 +4,9 @@
 /// ``nextElement()`` until `false` after ``beginArray()``, and one read or ``skip()`` for each
 /// value. Offsets count from the start of the text, also where parts of it have been dropped by
 /// ``append(_:)``.
+///
+/// Copies are cheap as long as neither side appends, which makes going back to an earlier state
+/// possible. Depth and duplicates are bounded by ``JSONOptions``; size is the caller's concern.
 package struct JSONReader: Sendable {
   /// The kind of the next value, told by its first byte.
   package enum Kind: Sendable {
@@ -12,6 +15,7 @@ package struct JSONReader: Sendable {
 
   let options: JSONOptions
 
+  /// The part of the text in memory; ``append(_:)`` drops what was read and adds more.
   private(set) var bytes: [UInt8]
 
   /// The index in ``bytes`` of the next unread byte.
@@ -31,8 +35,11 @@ package struct JSONReader: Sendable {
 
   /// True if the next member or element is the first of its object or array.
   private var isFirst = true
+  /// The objects and arrays open, at most the limit of the options.
   private var depth = 0
   /// The names of each open object, if duplicates are rejected.
+  ///
+  /// Kept as bytes, because strings that are canonically equivalent are different names.
   private var names: [Set<[UInt8]>] = []
 
   package init(_ bytes: [UInt8], _ options: JSONOptions = .standard) {
@@ -48,6 +55,9 @@ package struct JSONReader: Sendable {
   package var unreadBytes: Int { bytes.count - index }
 
   /// Moves to the next byte that belongs to the structure and looks at it without reading it.
+  ///
+  /// - Throws: ``JSONError/Reason/expected(_:found:)`` where no value begins, also at the end of
+  ///   the text.
   package mutating func peek() throws(JSONError) -> Kind {
     switch try nextByte(.value) {
     case UInt8(ascii: "{"): return .object
@@ -68,6 +78,11 @@ package struct JSONReader: Sendable {
   package mutating func beginArray() throws(JSONError) { try open(UInt8(ascii: "["), .array) }
 
   /// Reads the name of the next member, or the end of the object: `nil`.
+  ///
+  /// Each name must be followed by exactly one read of its value before the next call.
+  ///
+  /// - Throws: ``JSONError/Reason/duplicateName``, if the options reject duplicates; the offset is
+  ///   that of the second name.
   package mutating func nextKey() throws(JSONError) -> String? {
     guard try advance(until: UInt8(ascii: "}"), .name, .commaOrBrace) else {
       if options.rejectsDuplicates { names.removeLast() }
@@ -97,6 +112,8 @@ package struct JSONReader: Sendable {
   }
 
   /// Reads `null`, `true` or `false`; `null` is `nil`.
+  ///
+  /// A word that only begins like one of the three is an error at its first wrong byte.
   package mutating func boolOrNull() throws(JSONError) -> Bool? {
     isFirst = false
     switch try nextByte(.literal) {
@@ -113,6 +130,8 @@ package struct JSONReader: Sendable {
   }
 
   /// Reads a value of any kind and forgets it; answers where its text lies.
+  ///
+  /// Structure, names and numbers are checked, but the contents of string values are not.
   @discardableResult
   package mutating func skip() throws(JSONError) -> Range<Int> {
     let kind = try peek()
@@ -132,6 +151,8 @@ package struct JSONReader: Sendable {
   }
 
   /// The text that ``skip()`` stepped over.
+  ///
+  /// The range must still be in the buffer: no ``append(_:)`` may lie between.
   package func text(in range: Range<Int>) -> [UInt8] {
     Array(bytes[(range.lowerBound - droppedBytes)..<(range.upperBound - droppedBytes)])
   }
@@ -201,6 +222,7 @@ extension JSONReader {
     }
   }
 
+  /// Skips `//` to the end of the line, or `/* */` without nesting; a single slash is no value.
   private mutating func skipComment() throws(JSONError) {
     let begin = index
     let second = begin + 1 < bytes.count ? bytes[begin + 1] : 0
@@ -223,6 +245,7 @@ extension JSONReader {
     }
   }
 
+  /// - Throws: ``JSONError/Reason/tooDeep(limit:)`` at the bracket that is one too many.
   private mutating func open(
     _ bracket: UInt8, _ expectation: JSONError.Expectation
   ) throws(JSONError) {
@@ -258,6 +281,7 @@ extension JSONReader {
     return false
   }
 
+  /// Reads a word byte by byte, so that the error names the byte that differs.
   private mutating func literal(_ word: StaticString) throws(JSONError) {
     for position in 0..<word.utf8CodeUnitCount {
       guard index < bytes.count, unsafe bytes[index] == word.utf8Start[position] else {

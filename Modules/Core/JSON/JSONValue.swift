@@ -1,4 +1,7 @@
 /// Any JSON value, for the parts of a message that have no type of their own.
+///
+/// Integers and doubles of one value are different here, unlike in ``TreeScalar``, and objects with
+/// the same members in another order are different, too.
 public enum JSONValue: Hashable, Sendable {
   /// `null`.
   case null

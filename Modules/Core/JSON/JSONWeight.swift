@@ -1,4 +1,7 @@
 /// An estimate of the memory that a tree takes that is read from JSON text, without reading it.
+///
+/// A server reserves this much of its memory budget before it parses a request, so that small texts
+/// which become large trees, such as `[0,0,0,…]`, cannot exhaust the memory.
 package enum JSONWeight {
   /// The memory of one node with the rows and frames that are made of it, in bytes.
   private static let nodeBytes = 256

@@ -2,10 +2,14 @@
 ///
 /// The caller brings the structure: between ``beginObject()`` and ``endObject()`` every value
 /// follows a ``key(_:)``.
+///
+/// It keeps no stack: the caller is responsible for balanced brackets. Output is ASCII apart from
+/// the text of strings, which is written as UTF-8 without escapes where JSON allows it.
 package struct JSONWriter: Sendable {
   /// The text so far.
   package private(set) var bytes: [UInt8]
 
+  /// True when a value precedes at the same level, so that the next one needs a comma.
   private var needsComma = false
 
   package init(capacity: Int = 0) {
@@ -52,6 +56,8 @@ package struct JSONWriter: Sendable {
   /// Writes the shortest text that reads back as the same double; whole numbers without `.0`.
   ///
   /// JSON has no text for infinities and NaN; they become `null`.
+  ///
+  /// Negative zero keeps its sign, because hashes of a tree tell the two zeros apart.
   package mutating func double(_ value: Double) {
     guard value.isFinite else { return null() }
     separate()
@@ -79,6 +85,8 @@ package struct JSONWriter: Sendable {
   }
 
   /// Appends a value that is JSON text already.
+  ///
+  /// The text must be exactly one valid value; it is not checked.
   package mutating func raw(_ json: some Collection<UInt8>) {
     separate()
     bytes.append(contentsOf: json)
@@ -102,6 +110,7 @@ package struct JSONWriter: Sendable {
 }
 
 extension JSONWriter {
+  /// Appends a string with quotes. Plain runs are copied as a whole between escapes.
   private mutating func appendQuoted(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     unsafe text.withBytes { source in
@@ -144,6 +153,8 @@ extension JSONWriter {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
+  /// Appends the escape of one byte: a short form where JSON has a common one, and otherwise
+  /// `\u00XX`.
   private mutating func appendEscape(of byte: UInt8) {
     bytes.append(UInt8(ascii: "\\"))
     switch byte {

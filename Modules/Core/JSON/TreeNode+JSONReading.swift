@@ -1,5 +1,7 @@
 extension TreeNode {
   /// The reader's treatment of names that begin with a dot and have no meaning.
+  ///
+  /// The difference concerns members of objects only; text that is not JSON is an error in both.
   package enum Reading: Sendable {
     /// They are an error, as in what users write.
     case strict
@@ -34,14 +36,19 @@ extension TreeNode {
 }
 
 /// Builds nodes from JSON; children wait on one shared stack until their object ends.
+///
+/// One shared stack saves an array for each object that grows while its children are read. Depth is
+/// bounded by the reader.
 private struct TreeNodeParser {
   private let reading: TreeNode.Reading
+  /// The children of all open objects, those of the innermost last.
   private var stack: [ChildMap.Element] = []
 
   init(_ reading: TreeNode.Reading) {
     self.reading = reading
   }
 
+  /// Reads one value. `null` is an empty node, which the caller leaves out.
   mutating func node(_ reader: inout JSONReader) throws(TreeError) -> TreeNode {
     do throws(JSONError) {
       switch try reader.peek() {
@@ -56,6 +63,7 @@ private struct TreeNodeParser {
     return try container(&reader)
   }
 
+  /// Reads an object or array. Of children with one name, the last that is not empty counts.
   private mutating func container(_ reader: inout JSONReader) throws(TreeError) -> TreeNode {
     let base = stack.count
     var members = DottedMembers()
@@ -89,6 +97,7 @@ private struct TreeNodeParser {
       isSorted ? ChildMap(sorted: elements) : ChildMap(unsorted: elements), reading)
   }
 
+  /// Returns the name of the next member or the index of the next element; `nil` at the end.
   private func nextName(
     _ reader: inout JSONReader, _ isObject: Bool, _ index: Int
   ) throws(TreeError) -> String? {
@@ -108,6 +117,7 @@ private struct TreeNodeParser {
     return name
   }
 
+  /// Reads a member whose name begins with a dot; children cannot have such names.
   private mutating func readDotted(
     _ name: String, _ reader: inout JSONReader, _ members: inout DottedMembers
   ) throws(TreeError) {
@@ -121,6 +131,9 @@ private struct TreeNodeParser {
     }
   }
 
+  /// Reads the value of `.sv`.
+  ///
+  /// - Throws: ``TreeError/invalidServerValue`` for everything but the two forms.
   private func serverValue(_ reader: inout JSONReader) throws(TreeError) -> TreeServerValue {
     let value: JSONValue
     do throws(JSONError) { value = try reader.value() } catch { throw .json(error) }
@@ -145,6 +158,12 @@ private struct DottedMembers {
   var serverValue: TreeServerValue?
 
   /// Puts the node together.
+  ///
+  /// `.sv` takes precedence over `.value`, and either over children; in strict reading such
+  /// mixtures are errors. A priority on an empty node is dropped.
+  ///
+  /// - Throws: ``TreeError/invalidServerValue``, ``TreeError/invalidLeaf`` or
+  ///   ``TreeError/invalidPriority``.
   func assemble(_ children: ChildMap, _ reading: TreeNode.Reading) throws(TreeError) -> TreeNode {
     let content: TreeNode
     if let serverValue {

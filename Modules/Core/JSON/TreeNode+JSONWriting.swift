@@ -20,6 +20,8 @@ extension TreeNode {
   }
 
   /// Appends the JSON text of this node to `writer`.
+  ///
+  /// Recursion is as deep as the tree, at most ``TreeLimits/depth`` for valid trees.
   package func write(to writer: inout JSONWriter, _ form: JSONForm) {
     switch storage {
     case .empty:
@@ -45,6 +47,7 @@ extension TreeNode {
 }
 
 extension PrioritizedNode {
+  /// Writes the export form: a leaf becomes an object with `.value`, and `.priority` comes last.
   fileprivate func write(to writer: inout JSONWriter) {
     writer.beginObject()
     if let scalar = content.scalar {
@@ -80,6 +83,8 @@ extension ChildMap {
     return areIndices ? Int(last) + 1 : nil
   }
 
+  /// Writes children as an array, with `null` for missing indices. Keys ascend by value, so one
+  /// pass suffices.
   fileprivate func writeArray(to writer: inout JSONWriter) {
     writer.beginArray()
     var next = 0

@@ -2,11 +2,19 @@
 ///
 /// Pages that both versions share are skipped by identity, so the walk costs what changed and
 /// not what is there.
+///
+/// Absent children are reported as empty nodes, in key order. The comparison of two pages in memory
+/// is a comparison of addresses; only pages that differ are read.
 enum ChildDifference {
   /// Hears of one difference; answers whether to go on.
   typealias Visitor = (TreeKey, _ old: TreeNode, _ new: TreeNode) -> Bool
 
   /// Returns `false` as soon as `visitor` does, `true` at the end.
+  ///
+  /// - Parameters:
+  ///   - old: The root page of the older version.
+  ///   - new: The root page of the newer version.
+  ///   - visitor: Called for each difference; false ends the walk.
   static func visit(old: ChildPage, new: ChildPage, _ visitor: Visitor) -> Bool {
     if old.isIdentical(to: new) { return true }
     if case .leaf(let a) = old, case .leaf(let b) = new { return visit(a, b, visitor) }
@@ -47,6 +55,8 @@ enum ChildDifference {
     return (old.count, new.count)
   }
 
+  /// Continues one level below a pair of runs. Either run may be empty, which reports all of the
+  /// other as added or removed.
   private static func descend(
     _ old: ArraySlice<ChildPage.Slot>, _ new: ArraySlice<ChildPage.Slot>, _ visitor: Visitor
   ) -> Bool {
@@ -104,6 +114,8 @@ extension ChildPage {
   }
 
   /// The page's slots, below as many single-page branches as it takes to reach `height`.
+  ///
+  /// Roots of different heights are brought to one height first, so that pages of one level meet.
   fileprivate func slots(atHeight height: Int) -> [Slot] {
     if height == self.height, height > 0 { return slots }
     guard let last = lastKey else { return [] }

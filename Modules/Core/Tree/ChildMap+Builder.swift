@@ -2,8 +2,12 @@ extension ChildMap {
   /// Makes a map of children that come one by one, in strictly ascending key order, none empty.
   ///
   /// It fills pages as they come, so that no list of all children is ever made.
+  ///
+  /// The order is not checked; a key out of order makes lookups fail later.
   package struct Builder: Sendable {
+    /// The full pages so far.
     private var slots: [ChildPage.Slot] = []
+    /// The page being filled, at most ``ChildPage/leafCapacity`` children.
     private var leaf: [Element] = []
 
     /// A builder that has room for `count` children; it takes more as well.

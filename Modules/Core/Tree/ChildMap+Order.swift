@@ -51,6 +51,7 @@ extension ChildPage {
     }
   }
 
+  /// Counts of slots let whole pages be skipped.
   fileprivate func rank(of key: TreeKey) -> Int {
     switch self {
     case .leaf(let elements):
@@ -62,6 +63,7 @@ extension ChildPage {
     }
   }
 
+  /// - Precondition: The position is in 0..<`count`.
   fileprivate func element(at index: Int) -> ChildMap.Element {
     switch self {
     case .leaf(let elements):
@@ -76,6 +78,7 @@ extension ChildPage {
     }
   }
 
+  /// Visits only the pages that the range overlaps.
   fileprivate func append(_ range: Range<Int>, to elements: inout [ChildMap.Element]) {
     switch self {
     case .leaf(let own):

@@ -36,9 +36,13 @@ public struct ReversedChildren: Sequence, Sendable {
 }
 
 /// A depth-first walk over the pages of a map, one leaf at a time.
+///
+/// It holds the pages it has yet to visit, so changes of the map during an iteration do not affect
+/// it.
 struct ChildWalk {
   private var leaf: [ChildMap.Element] = []
   private var index = 0
+  /// The pages still to visit, the next one last.
   private var pending: [ChildPage]
   private let descending: Bool
 
@@ -60,6 +64,7 @@ struct ChildWalk {
     return descending ? leaf[leaf.count - index] : leaf[index - 1]
   }
 
+  /// Moves to the next leaf; false at the end of the map.
   private mutating func openNextLeaf() -> Bool {
     while let page = pending.popLast() {
       switch page {

@@ -22,6 +22,10 @@ extension ChildPage {
     }
   }
 
+  /// Edits one child of a leaf.
+  ///
+  /// A key in the middle splits a full leaf in halves. A key behind all others leaves the left page
+  /// full, because lists mostly grow at their end.
   private static func update(
     _ elements: inout [ChildMap.Element], _ key: TreeKey, _ body: (inout TreeNode) -> Void
   ) -> Split? {
@@ -42,6 +46,8 @@ extension ChildPage {
     return (Slot(page: .leaf(right), last: right[right.count - 1].key), elements[middle - 1].key)
   }
 
+  /// Edits one child below a branch, and restores its slots: last keys, counts, a page that was
+  /// split off, one that became empty or small.
   private static func update(
     _ slots: inout [Slot], _ key: TreeKey, _ body: (inout TreeNode) -> Void
   ) -> Split? {
@@ -86,6 +92,7 @@ extension ChildPage {
     slots.remove(at: left + 1)
   }
 
+  /// The number of entries of this page itself.
   private var width: Int {
     switch self {
     case .leaf(let elements): elements.count

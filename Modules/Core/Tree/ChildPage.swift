@@ -2,6 +2,9 @@
 ///
 /// Arrays bring both halves of persistence: a copy is shared until one side changes it, and an
 /// array with a single owner is edited in place.
+///
+/// All leaves of a map are at the same depth. No page of a map is empty, except for the root of an
+/// empty one.
 enum ChildPage: Sendable {
   case leaf([ChildMap.Element])
   case branch([Slot])
@@ -20,7 +23,9 @@ enum ChildPage: Sendable {
     }
   }
 
+  /// Small enough to copy on every change of a shared map, large enough to keep the tree flat.
   static let leafCapacity = 32
+  /// Slots are smaller than children, and branches change less often than leaves.
   static let branchCapacity = 64
 
   var count: Int {
@@ -30,6 +35,7 @@ enum ChildPage: Sendable {
     }
   }
 
+  /// O(log *n*).
   func find(_ key: TreeKey) -> TreeNode? {
     switch self {
     case .leaf(let elements):
@@ -63,6 +69,7 @@ enum ChildPage: Sendable {
     return low
   }
 
+  /// Compares addresses, not contents; false says nothing.
   func isIdentical(to other: ChildPage) -> Bool {
     switch (self, other) {
     case (.leaf(let a), .leaf(let b)): a.hasSameStorage(as: b)
@@ -108,6 +115,7 @@ extension ChildPage {
     return .branch(slots)
   }
 
+  /// Returns ranges that divide `count` elements into the fewest pages, of nearly equal size.
   private static func chunks(of count: Int, capacity: Int) -> [Range<Int>] {
     let pages = (count + capacity - 1) / capacity
     return (0..<pages).map { (count * $0 / pages)..<(count * ($0 + 1) / pages) }

@@ -11,6 +11,7 @@ enum KeyOrder {
 
   private static let prefixLength = 7
 
+  /// Equal orders mean that the first bytes are alike, not that the keys are.
   static func order(of bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
     if let value = unsafe integerValue(of: bytes) { return UInt64(value + integerBias) }
     var order: UInt64 = 1
@@ -29,6 +30,8 @@ enum KeyOrder {
     byte == 0xEE || byte == 0xEF ? byte | 0xF0 : byte
   }
 
+  /// Returns true for a byte that no key may contain. All of them are ASCII, so bytes of longer
+  /// characters never match.
   static func isForbidden(_ byte: UInt8) -> Bool {
     switch byte {
     case 0..<0x20, 0x7F: true
@@ -39,6 +42,8 @@ enum KeyOrder {
   }
 
   /// The value of an optional minus, zeros, and one to ten digits, if it fits 32 bits.
+  ///
+  /// Leading zeros are accepted: `007` sorts as 7, and the length decides between the two.
   private static func integerValue(of bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard let first = unsafe bytes.first, first <= UInt8(ascii: "9") else { return nil }
     let isNegative = first == UInt8(ascii: "-")

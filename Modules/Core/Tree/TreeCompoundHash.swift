@@ -18,6 +18,10 @@ public struct TreeCompoundHash: Hashable, Sendable {
 
 extension TreeNode {
   /// The hashes of this node's ranges. O(*n*); the node must hold no server value.
+  ///
+  /// A range ends behind the first leaf at which its text exceeds a threshold, which grows with the
+  /// square root of the node's size. The client cuts its own data, and the server compares its
+  /// leaves range by range at the posts of the client.
   public var compoundHash: TreeCompoundHash {
     let threshold = max(512, Int((100 * Double(estimatedSize)).squareRoot()))
     var hashes: [String] = []
@@ -26,6 +30,7 @@ extension TreeNode {
     forEachLeaf { path, leaf in
       range.append(leaf, at: path)
       let isPriority = path.last?.isPriority ?? false
+      // A priority never ends a range: posts of stock clients never name one.
       guard range.utf16Count > threshold, !isPriority else { return }
       hashes.append(range.hash)
       posts.append(TreePath(unchecked: path))
@@ -39,6 +44,8 @@ extension TreeNode {
   }
 
   /// A guess at the length of this node as text, by the rule that compound hashes are cut by.
+  ///
+  /// It follows the estimate of stock clients; the threshold of a range is computed from it.
   public var estimatedSize: Int {
     switch storage {
     case .empty: 4
@@ -55,6 +62,9 @@ extension TreeNode {
   }
 
   /// Calls `body` for every leaf, and for the priority of every node with children.
+  ///
+  /// Leaves come in the order of their paths; a priority comes at the position of its name among
+  /// the children.
   func forEachLeaf(_ body: (_ path: [TreeKey], _ leaf: TreeNode) -> Void) {
     var path: [TreeKey] = []
     forEachLeaf(below: &path, body)
@@ -82,8 +92,12 @@ extension TreeNode {
 }
 
 /// The text of consecutive leaves that a range's hash is taken over.
+///
+/// The text nests the keys of each leaf in brackets and shares those of the leaf before. Source:
+/// realtime reference, section 5.7.
 struct LeafRangeText {
   private var bytes: [UInt8] = []
+  /// The keys of the brackets that are still open: the path of the last leaf.
   private var open: [TreeKey] = []
 
   /// The length of the text in UTF-16 code units, without the brackets still to be closed.
@@ -126,6 +140,7 @@ struct LeafRangeText {
   /// The text with every bracket closed.
   var text: [UInt8] { bytes + repeatElement(UInt8(ascii: ")"), count: open.count + 1) }
 
+  /// Appends the priority and the value of a leaf.
   private mutating func append(_ leaf: TreeNode) {
     if let priority = leaf.priority {
       append("priority:".utf8)
@@ -135,6 +150,8 @@ struct LeafRangeText {
     if let scalar = leaf.scalar { append(scalar) }
   }
 
+  /// Appends type and value as hashes spell them; numbers as the sixteen hexadecimal digits of a
+  /// double.
   private mutating func append(_ scalar: TreeScalar) {
     append(scalar.hashType.utf8)
     append(":".utf8)

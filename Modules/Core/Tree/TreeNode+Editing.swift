@@ -16,6 +16,7 @@ extension TreeNode {
     setNode(node, at: path.keys[...])
   }
 
+  /// Follows the path with in-place edits: nodes that no other copy shares are not copied.
   private mutating func setNode(_ node: TreeNode, at keys: ArraySlice<TreeKey>) {
     guard let key = keys.first else {
       self = node
@@ -48,6 +49,9 @@ extension TreeNode {
   }
 
   /// Edits the child named `key` in place; absent is empty before, and empty is absent after.
+  ///
+  /// A leaf becomes a parent when the child exists, and stays a leaf otherwise. A parent that loses
+  /// its last child becomes empty, and its priority goes with it.
   package mutating func updateChild(_ key: TreeKey, _ body: (inout TreeNode) -> Void) {
     switch storage {
     case .children(var children):

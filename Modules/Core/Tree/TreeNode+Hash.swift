@@ -59,6 +59,9 @@ extension TreeNode {
   }
 
   /// The characters of the hash of a node that is not empty, four to a word.
+  ///
+  /// Each node's text contains the finished hashes of its children, so equal subtrees hash alike
+  /// wherever they are.
   private func hashText(_ form: HashForm) -> SIMD8<UInt32> {
     var digest = SHA1()
     switch storage {
@@ -80,6 +83,8 @@ extension TreeNode {
 }
 
 extension ChildMap {
+  /// Appends the children as `:key:hash`, in priority order if any child has a priority, otherwise
+  /// in key order.
   fileprivate func appendHashText(to digest: inout SHA1, _ form: TreeNode.HashForm) {
     let isByPriority =
       contains { $0.node.priority != nil }

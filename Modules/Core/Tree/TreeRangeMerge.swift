@@ -1,4 +1,6 @@
 /// New content for every leaf between two paths. Source: realtime reference, section 5.7.
+///
+/// The server sends it to a client that resumed a listen with a compound hash.
 public struct TreeRangeMerge: Equatable, Sendable {
   /// The path behind which the range begins; `nil` at the first leaf.
   public let start: TreePath?
@@ -19,6 +21,8 @@ public struct TreeRangeMerge: Equatable, Sendable {
 
 extension TreeNode {
   /// This node after each of `merges`, whose paths count from here.
+  ///
+  /// The merges must be in order and must not overlap, as ``rangeMerges(for:)`` returns them.
   public func applying(_ merges: [TreeRangeMerge]) -> TreeNode {
     merges.reduce(self) { $1.apply(to: $0, with: $1.node, at: .root) }
   }
@@ -27,6 +31,11 @@ extension TreeNode {
   ///
   /// - Returns: The ranges that differ, in order, or `nil` when ranges cannot express the
   ///   difference and the whole node has to be sent.
+  ///
+  /// The hash comes from a client and is not trusted: posts that do not ascend, or that do not fit
+  /// the number of hashes, give `nil`.
+  ///
+  /// - Complexity: O(*n*) in the leaves of this node.
   public func rangeMerges(for hash: TreeCompoundHash) -> [TreeRangeMerge]? {
     guard hash.hashes.count == hash.posts.count + 1 else { return nil }
     for (post, next) in zip(hash.posts, hash.posts.dropFirst()) where !(post < next) { return nil }
@@ -38,6 +47,10 @@ extension TreeNode {
 
 extension TreeRangeMerge {
   /// Returns `current`, at `path`, after the merge, which has `update` there.
+  ///
+  /// Three cases end the recursion: the path lies inside the range and is replaced as a whole, it
+  /// is the end itself, or it lies outside and is kept. A path that contains an end of the range is
+  /// merged child by child.
   fileprivate func apply(to current: TreeNode, with update: TreeNode, at path: TreePath) -> TreeNode
   {
     let isAfterStart = start.map { $0 < path } ?? true
@@ -66,12 +79,15 @@ extension TreeRangeMerge {
 }
 
 /// Holds this side's leaves against the hashes of the other side, range by range.
+///
+/// It sees the leaves in order, one by one, and closes a range at each post that it passes.
 private struct RangeComparison {
   private let hash: TreeCompoundHash
   private var index = 0
   private var text = LeafRangeText()
   private var leaves: [(path: TreePath, leaf: TreeNode)] = []
   private var merges: [TreeRangeMerge] = []
+  /// False once a range holds a priority without any child of its node.
   private var isExpressible = true
 
   init(_ hash: TreeCompoundHash) {
@@ -89,6 +105,7 @@ private struct RangeComparison {
     return isExpressible ? merges : nil
   }
 
+  /// Compares the hash of the finished range, and keeps its content if the other side's differs.
   private mutating func closeRange() {
     if text.hash != hash.hashes[index] {
       merges.append(
@@ -101,6 +118,8 @@ private struct RangeComparison {
     index += 1
   }
 
+  /// Builds the node of the finished range: values first, because a priority needs a node to belong
+  /// to.
   private mutating func content() -> TreeNode {
     var node = TreeNode.empty
     for (path, leaf) in leaves where !path.namesPriority { node.setNode(leaf, at: path) }

@@ -58,6 +58,8 @@ extension TreeScalar: Hashable, Comparable {
   }
 
   /// Negative, zero or positive in value order: deferred, booleans, numbers, strings.
+  ///
+  /// Comparing an integer with a double is exact: neither side is rounded.
   package func compare(_ other: TreeScalar) -> Int {
     switch (self, other) {
     case (.string(let a), .string(let b)): a.compareUTF16(b)
@@ -70,6 +72,7 @@ extension TreeScalar: Hashable, Comparable {
     }
   }
 
+  /// The position of the type in value order.
   private var rank: Int {
     switch self {
     case .serverValue: 0

@@ -6,6 +6,9 @@ extension TreeWrite {
   ///   ``TreeError/stringTooLong(byteCount:limit:)``, ``TreeError/notFinite``,
   ///   ``TreeError/invalidPriority``, ``TreeError/invalidServerValue``.
   /// - Complexity: O(*n*) in the size of the values.
+  ///
+  /// Keys are valid already, because ``TreeKey`` checks them; the pseudo-keys `.info` and
+  /// `.priority` can still stand in the wrong place.
   public func validate() throws(TreeError) {
     for entry in assignments {
       if entry.path.isInfo { throw .readOnly(entry.path) }
@@ -28,6 +31,8 @@ extension TreeWrite {
 
   /// Checks that the whole way from the root to every value has at most so many bytes, counted
   /// as ``TreePath/byteCount`` does.
+  ///
+  /// Servers call it with ``TreeLimits/storedPathBytes``, clients with ``TreeLimits/pathBytes``.
   package func validatePaths(limitBytes: Int) throws(TreeError) {
     for entry in assignments {
       guard entry.node.fits(behind: entry.path.byteCount, limitBytes) else {
@@ -65,6 +70,9 @@ extension TreeNode {
   }
 
   /// Checks this node as it would lie `depth` segments below the root.
+  ///
+  /// - Throws: ``TreeError/tooDeep(count:limit:)``, ``TreeError/invalidPriority``, or an error
+  ///   about a scalar.
   fileprivate func validate(depth: Int) throws(TreeError) {
     switch storage {
     case .empty: return

@@ -1,4 +1,7 @@
 /// A write to the tree: one node, or several at once.
+///
+/// A write is not checked when it is made; ``validate()`` checks it against the limits. Paths count
+/// from the root of the database.
 public enum TreeWrite: Equatable, Sendable {
   /// Replaces what is at a path, which may end in `.priority`; an empty node deletes it.
   case set(TreePath, TreeNode)
@@ -25,6 +28,9 @@ public enum TreeWrite: Equatable, Sendable {
   /// The same write with its server values resolved against the tree it is applied to.
   ///
   /// - Parameter node: Answers what is at a path, counted from the root, before this write.
+  ///
+  /// Each assignment is resolved against the tree before the whole write, because the paths of an
+  /// update do not overlap.
   public func resolvingServerValues(
     now: Int64, existing node: (TreePath) -> TreeNode
   ) -> TreeWrite {
@@ -43,6 +49,8 @@ public enum TreeWrite: Equatable, Sendable {
 }
 
 /// The paths and nodes of an update, sorted by path; none contains another.
+///
+/// The order of the entries is that of their application.
 public struct TreeMerge: Equatable, Sendable {
   /// One path, relative to the update's own, and its new node.
   public struct Entry: Equatable, Sendable {

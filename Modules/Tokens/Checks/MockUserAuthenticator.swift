@@ -11,6 +11,9 @@ public struct MockUserAuthenticator: Authenticator {
   /// There is nothing to choose.
   public init() {}
 
+  /// - Throws: ``TernSecurity/AuthenticationError/invalid(reason:)`` for a credential from another
+  ///   machine, one that speaks for another user, one that claims to be an administrator, and for
+  ///   text that is no token. The signature part may be empty.
   public func authenticate(
     _ credential: Credential, now: Int64
   ) throws(AuthenticationError) -> Authentication {
@@ -34,6 +37,8 @@ public struct MockUserAuthenticator: Authenticator {
   /// Returns `nil`: an accepted credential counts for good.
   public func revalidate(_ accepted: Authentication, now: Int64) -> AuthenticationError? { nil }
 
+  /// Returns the payload. Duplicate members are tolerated here, unlike in signed tokens: nothing is
+  /// at stake.
   private static func claims(_ token: String) throws(TokenError) -> JSONValue {
     guard token.utf8.count <= SignedToken.most else {
       throw TokenError("it is longer than \(SignedToken.most) bytes")

@@ -6,6 +6,9 @@ extension Revocations {
   /// for all users. `{"ada": 1760000000}`
   ///
   /// - Throws: ``TokenKeyError/unusable(reason:)`` or ``TokenKeyError/tooMany(limit:)``.
+  ///
+  /// The file is read as a whole or not at all, so a broken file never revokes less than the one in
+  /// force.
   public init(reading file: [UInt8]) throws(TokenKeyError) {
     self.init()
     let json: JSONValue

@@ -6,15 +6,21 @@ public import TernSecurity
 ///
 /// A token that was found genuine is remembered, so that a client which shows it with every request
 /// costs one signature; whether it still counts is looked at each time.
+///
+/// Keys and revocations can be replaced while the server runs; both take effect for connections
+/// that signed in before, because ``revalidate(_:now:)`` looks at the current ones. The lock is
+/// held for lookups only: signatures are verified outside of it.
 public final class TokenAuthenticator: CredentialCacheCounting {
   /// The most tokens that are remembered; then all are forgotten.
   public static let mostRemembered = 4_096
 
+  /// The state under the lock.
   private struct State {
     var keys: TokenKeys
     var revocations = Revocations()
     /// Genuine tokens, with what they say.
     var genuine: [ExactText: Authentication] = [:]
+    /// The tokens whose signature was verified, and those found in ``genuine``; for metrics.
     var judged = 0
     var remembered = 0
   }
@@ -48,6 +54,10 @@ public final class TokenAuthenticator: CredentialCacheCounting {
     state.withLock { ($0.remembered, $0.judged) }
   }
 
+  /// An administrator may present the identity of a user to act for; for other identities that is
+  /// an error, even with a valid token.
+  ///
+  /// - Parameter now: Milliseconds since 1970.
   public func authenticate(
     _ credential: Credential, now: Int64
   ) throws(AuthenticationError) -> Authentication {
@@ -61,6 +71,10 @@ public final class TokenAuthenticator: CredentialCacheCounting {
     return accepted
   }
 
+  /// The server calls it during a connection's life, too.
+  ///
+  /// - Returns: The reason the credential no longer counts: it has expired, its key was removed, or
+  ///   it was revoked. `nil` while it counts.
   public func revalidate(_ accepted: Authentication, now: Int64) -> AuthenticationError? {
     if let ends = accepted.ends, now >= ends * 1_000 {
       return .expired(reason: "The token has expired.")
@@ -74,6 +88,10 @@ public final class TokenAuthenticator: CredentialCacheCounting {
     }
   }
 
+  /// Returns the content of a genuine token, from the cache or by verifying it.
+  ///
+  /// Two calls with one new token may both verify it, which costs time and nothing else. Tokens
+  /// that fail are not remembered: an attacker could fill the cache with them.
   private func genuine(
     _ token: String, now: Int64
   ) throws(AuthenticationError) -> Authentication {
@@ -90,12 +108,15 @@ public final class TokenAuthenticator: CredentialCacheCounting {
     }
     let accepted = try judge(token, keys, now: now)
     state.withLock { state in
+      // Forgetting everything is simpler than an order of use, and costs one signature for each
+      // client still connected.
       if state.genuine.count >= Self.mostRemembered { state.genuine = [:] }
       state.genuine[key] = accepted
     }
     return accepted
   }
 
+  /// Verifies a token from scratch: form, signature, user, then origin and times.
   private func judge(
     _ text: String, _ keys: TokenKeys, now: Int64
   ) throws(AuthenticationError) -> Authentication {

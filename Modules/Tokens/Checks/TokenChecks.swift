@@ -29,6 +29,13 @@ public struct TokenChecks: Hashable, Sendable {
 
 extension TokenChecks {
   /// Judges the claims of a genuine token at `now`, in milliseconds since 1970.
+  ///
+  /// The order decides which error a client sees: a token from elsewhere is invalid, even if it has
+  /// also expired.
+  ///
+  /// - Returns: The times, which the connection keeps to notice the expiry later.
+  /// - Throws: ``TokenError/expired`` for an expired token, which the client may renew; another
+  ///   error for one that never counts here, or not yet.
   func judge(_ claims: JSONValue, now: Int64) throws(TokenError) -> TokenTimes {
     try checkOrigin(claims)
     let times = try TokenTimes(claims)
@@ -48,6 +55,8 @@ extension TokenChecks {
     list.contains { $0.hasSameBytes(as: name) }
   }
 
+  /// Checks `iss` and `aud` against the lists; an empty list checks nothing. `aud` may be one name
+  /// or an array.
   private func checkOrigin(_ claims: JSONValue) throws(TokenError) {
     if !issuers.isEmpty {
       guard let issuer = claims["iss"]?.text, Self.names(issuer, in: issuers) else {
@@ -68,6 +77,9 @@ extension TokenChecks {
 }
 
 /// The validity period of a token, in seconds since 1970.
+///
+/// `exp` is mandatory: a token that never expires could not be withdrawn otherwise than by a
+/// revocation.
 struct TokenTimes {
   let expires: Int64
   let issued: Int64?
@@ -95,5 +107,8 @@ struct TokenTimes {
   }
 
   /// The end of the year 9999.
+  ///
+  /// Larger numbers, such as milliseconds given by mistake, are rejected, and sums with the clock
+  /// skew cannot overflow.
   private static let latest: Int64 = 253_402_300_799
 }

@@ -9,6 +9,9 @@ import TernSecurity
 /// exchanged for. Source: realtime reference, section 12.4.
 enum TokenUser {
   /// The member that makes a token one of an administrator, with the value `administrator`.
+  ///
+  /// Only a holder of the signing key can put it into a token: custom tokens may not carry it among
+  /// their claims.
   static let powerClaim = "tern"
   static let administrator = JSONValue.string("administrator")
 
@@ -18,6 +21,9 @@ enum TokenUser {
     "iss", "jti", "nbf", "nonce", "sub", "user_id", "uid", powerClaim,
   ]
 
+  /// - Parameter claims: The claims of a token whose signature was verified.
+  /// - Throws: ``TokenError`` for an unknown power, a user's id that is missing or too long, or
+  ///   reserved names among the claims of a custom token.
   static func identity(_ claims: JSONValue) throws(TokenError) -> Identity {
     if let power = claims[powerClaim] {
       guard power == administrator else { throw TokenError("its power is not known here") }
@@ -39,6 +45,9 @@ enum TokenUser {
   }
 
   /// Returns the claims that rules see of a custom token.
+  ///
+  /// The times and the origin of the token are kept, and the custom claims move to the top level,
+  /// where rules of the service find them.
   private static func exchanged(_ token: JSONValue, for id: String) throws(TokenError) -> JSONValue
   {
     var members: [JSONValue.Member] = [

@@ -1,5 +1,8 @@
 #if !Tokens
   /// A key in a program built without the package trait `Tokens`: reading one is an error.
+  ///
+  /// It has the members of the real type, so that the rest of the module compiles unchanged. No
+  /// value of it ever exists.
   struct TokenKey: Sendable {
     let algorithm: TokenAlgorithm
     let name: String?

@@ -3,11 +3,17 @@
   import TernCore
 
   /// One key, bound to its algorithm.
+  ///
+  /// It hides the cryptographic library: only this file imports it. Binding the algorithm to the
+  /// key, and not taking it from the token, closes the known attacks that mix them up.
   struct TokenKey: Sendable {
     let algorithm: TokenAlgorithm
     /// The key id in tokens; `nil` for a key that tokens need not name.
     let name: String?
     /// Tells it from other keys, over reloads: a digest of what it was made from.
+    ///
+    /// Connections keep it as the voucher of their credential. It survives a reload of the same
+    /// file and ends with the key.
     let mark: UInt64
     /// True when it can make tokens.
     let canSign: Bool
@@ -25,12 +31,16 @@
     }
 
     /// Returns true when `signature` was made for `content` with this key.
+    ///
+    /// Runs on the calling thread and does not wait.
     func verifies(_ signature: [UInt8], of content: [UInt8]) -> Bool {
       // What the library throws at a signature it cannot even read is a no.
       (try? mechanism.verify(signature, signs: content)) ?? false
     }
 
     /// Signs.
+    ///
+    /// - Throws: ``TokenKeyError/cannotSign`` for a public key.
     func sign(_ content: [UInt8]) throws(TokenKeyError) -> [UInt8] {
       guard canSign else { throw .cannotSign }
       do { return try mechanism.sign(content) } catch {
@@ -62,6 +72,9 @@
     }
 
     /// A key or a certificate in PEM; its type tells the algorithm.
+    ///
+    /// Certificates are used for their public key alone; neither their dates nor their issuer are
+    /// checked. RSA is tried before P-256 in each group.
     static func pem(_ text: String, name: String? = nil) async throws(TokenKeyError) -> TokenKey {
       let bytes = Array(text.utf8)
       if text.contains("CERTIFICATE-----") {
@@ -92,6 +105,11 @@
     }
 
     /// An RSA key of a key set, for RS256.
+    ///
+    /// - Parameters:
+    ///   - modulus: The member `n`, in base64url.
+    ///   - exponent: The member `e`, in base64url.
+    ///   - name: The member `kid`.
     static func rsa(
       modulus: String, exponent: String, name: String?
     ) async throws(TokenKeyError) -> TokenKey {
@@ -103,6 +121,11 @@
     }
 
     /// A P-256 key of a key set, for ES256.
+    ///
+    /// - Parameters:
+    ///   - x: The member `x`, in base64url.
+    ///   - y: The member `y`, in base64url.
+    ///   - name: The member `kid`.
     static func ecdsa(x: String, y: String, name: String?) async throws(TokenKeyError) -> TokenKey {
       let key: ES256PublicKey
       do { key = try ES256PublicKey(parameters: (x, y)) } catch {

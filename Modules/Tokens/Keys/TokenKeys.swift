@@ -1,8 +1,13 @@
 import TernCore
 
 /// The keys that tokens are checked with.
+///
+/// A set is immutable; ``TokenAuthenticator/use(_:)`` replaces it as a whole.
 public struct TokenKeys: Sendable {
   /// The most keys in one set.
+  ///
+  /// Each key that fits a token's header may cost one verification, so the limit also bounds the
+  /// work for a forged token.
   public static let most = 64
 
   let keys: [TokenKey]
@@ -19,6 +24,8 @@ public struct TokenKeys: Sendable {
   public var canSign: Bool { keys.contains(where: \.canSign) }
 
   /// The keys of both.
+  ///
+  /// - Throws: ``TokenKeyError/tooMany(limit:)`` above ``most``.
   public func adding(_ others: TokenKeys) throws(TokenKeyError) -> TokenKeys {
     let all = keys + others.keys
     if all.count > Self.most { throw .tooMany(limit: Self.most) }
@@ -26,6 +33,9 @@ public struct TokenKeys: Sendable {
   }
 
   /// Those that may have signed a token: of its algorithm, and of its name when both have one.
+  ///
+  /// The algorithm of the token never selects how a key is used: a key has one algorithm, and a
+  /// public RSA key is never tried as the secret of HS256.
   func candidates(_ algorithm: TokenAlgorithm, name: String?) -> [TokenKey] {
     keys.filter { key in
       key.algorithm == algorithm && (key.name == nil || name == nil || key.name == name)
@@ -63,6 +73,7 @@ extension TokenKeys {
     return TokenKeys(keys: keys)
   }
 
+  /// Reads PEM blocks one after another; text between blocks is ignored.
   private static func blocks(_ text: String) async throws(TokenKeyError) -> [TokenKey] {
     var keys: [TokenKey] = []
     var block: [Substring]?
@@ -80,6 +91,8 @@ extension TokenKeys {
     return keys
   }
 
+  /// Reads a JSON Web Key, or a set of them under `keys`. The limit is checked before any key is
+  /// built.
   private static func set(_ text: [UInt8]) async throws(TokenKeyError) -> [TokenKey] {
     let json: JSONValue
     do throws(TokenError) { json = try StrictJSON.object(text) } catch {
@@ -98,6 +111,10 @@ extension TokenKeys {
   }
 
   /// A key of a set; `nil` for one that is for something else. Source: RFC 7517, section 4.
+  ///
+  /// - Throws: ``TokenKeyError/unusable(reason:)`` for a key of a known type that is incomplete. A
+  ///   key for encryption, of another algorithm or of another curve is skipped, because public sets
+  ///   mix them.
   private static func key(_ json: JSONValue) async throws(TokenKeyError) -> TokenKey? {
     guard let type = json["kty"]?.text else { throw .unusable(reason: "a key has no \"kty\"") }
     if let use = json["use"], use != .string("sig") { return nil }

@@ -1,5 +1,8 @@
 /// Base64 as tokens are written: with `-` and `_`, without padding, each byte string one way only.
 /// Source: RFC 7515, section 2; RFC 4648, section 3.5.
+///
+/// The one-way rule matters for ``TokenAuthenticator``: two texts of one token would be two entries
+/// in its cache.
 enum Base64URL {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
@@ -21,6 +24,9 @@ enum Base64URL {
   }
 
   /// The bytes a text stands for; `nil` when it is written in any other way.
+  ///
+  /// `bits` holds the digits not yet emitted; the mask drops bits that were, so that long input
+  /// cannot overflow it.
   static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     var bits: UInt32 = 0

@@ -1,20 +1,30 @@
 import TernCore
 
 /// A token in parts, with nothing about it believed yet. Source: RFC 7515, section 7.1.
+///
+/// A value is well-formed but not yet trusted: the caller verifies ``signature`` over ``content``
+/// before it uses ``claims``. Tokens without a signature (`alg` of `none`) cannot be represented.
 struct SignedToken {
   let algorithm: TokenAlgorithm
   /// The key that it says it was signed with.
   let keyName: String?
   let claims: JSONValue
   /// The signed content.
+  ///
+  /// It is header and payload as they were sent, with the dot between them: signatures cover the
+  /// text, not what it decodes to.
   let content: [UInt8]
   let signature: [UInt8]
 
   /// The most bytes of a token. HTTP servers take about as much in a header.
+  ///
+  /// The limit is checked before anything is decoded.
   static let most = 16 << 10
   /// The most bytes of the name of a key.
   private static let keyNameBytes = 256
 
+  /// - Throws: ``TokenError`` for a text that is too long, has not exactly three parts, or whose
+  ///   parts are not base64url and strict JSON.
   init(_ text: String) throws(TokenError) {
     let bytes = Array(text.utf8)
     guard bytes.count <= Self.most else {
@@ -29,6 +39,7 @@ struct SignedToken {
     content = Array(bytes[..<(parts[0].count + 1 + parts[1].count)])
   }
 
+  /// Decodes one part; the name of the part is for the message.
   private static func decode(
     _ part: ArraySlice<UInt8>, _ name: String
   ) throws(TokenError) -> [UInt8] {
@@ -48,6 +59,8 @@ struct SignedToken {
     if let type = header["typ"] {
       guard type.text?.uppercased() == "JWT" else { throw TokenError("its type is not JWT") }
     }
+    // `crit` names extensions that a reader must understand; the others change what the signature
+    // or the payload means. Ignoring any of them could accept a token that its issuer did not mean.
     for member in ["crit", "b64", "enc", "zip"] where header[member] != nil {
       throw TokenError("its header asks for \(member), which is not done here")
     }

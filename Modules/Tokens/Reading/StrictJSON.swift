@@ -17,6 +17,7 @@ struct TokenError: Error, Hashable {
     isExpired = true
   }
 
+  /// The only error that clients may answer by fetching a new token.
   static let expired = TokenError(expired: "it has expired")
 }
 
@@ -25,6 +26,8 @@ struct TokenError: Error, Hashable {
 /// Of two members of one name, two programs may read different ones; of three ids that differ in
 /// such halves of characters, one would be left.
 enum StrictJSON {
+  /// - Throws: ``TokenError``, whose text contains no part of the token, because it is logged and
+  ///   sent to the client.
   static func object(_ bytes: [UInt8]) throws(TokenError) -> JSONValue {
     let value: JSONValue
     do throws(JSONError) { value = try JSONValue(parsing: bytes, .unambiguous) } catch {

@@ -8,6 +8,11 @@ extension DocumentValueJSON {
   /// Reads one value.
   ///
   /// - Parameter place: The names of the fields it lies in, for errors.
+  ///
+  /// In the plain form, an object with one member that names a type is a typed value; every other
+  /// object is a map.
+  ///
+  /// - Throws: ``DocumentJSONError``, with the names of the fields that lead to the mistake.
   package func value(
     _ json: JSONValue, at place: [String] = []
   ) throws(DocumentJSONError) -> DocumentValue {
@@ -50,6 +55,7 @@ extension DocumentValueJSON {
     return values
   }
 
+  /// Reads the content under the name of a type; `nil` for content that is no value of it.
   private func typed(
     _ kind: Kind, _ content: JSONValue, _ place: [String]
   ) throws(DocumentJSONError) -> DocumentValue? {
@@ -122,6 +128,7 @@ extension DocumentValueJSON {
     return try? .geoPoint(DocumentGeoPoint(latitude: latitude, longitude: longitude))
   }
 
+  /// A map that has exactly the form of a vector is one.
   private static func vectorOrMap(_ map: DocumentMap) -> DocumentValue {
     guard map.count == 2, map[VectorMap.type] == VectorMap.mark,
       case .array(let elements) = map[VectorMap.value]

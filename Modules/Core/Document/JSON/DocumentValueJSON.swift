@@ -48,6 +48,8 @@ extension DocumentValueJSON {
   }
 
   /// Writes a value; times that no server has set yet are null.
+  ///
+  /// Integers are strings in the typed form, because JSON numbers of many readers are doubles.
   package func write(_ value: DocumentValue, to writer: inout JSONWriter) {
     if form == .plain, writePlain(value, to: &writer) { return }
     switch value {
@@ -139,6 +141,7 @@ extension DocumentValueJSON {
     ])
   }
 
+  /// Returns true for a map that a reader of the plain form would take for a typed value.
   private static func looksTyped(_ map: DocumentMap) -> Bool {
     map.count == 1 && Kind(rawValue: map.entries[0].name) != nil
   }

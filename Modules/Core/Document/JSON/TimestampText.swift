@@ -25,6 +25,9 @@ package enum TimestampText {
   }
 
   /// Reads a time; `nil` when the text is none, or outside the years 1 to 9999.
+  ///
+  /// Digits beyond the ninth are an error, those beyond the sixth are cut off. Leap seconds are
+  /// rejected.
   package static func parse(_ text: String) -> DocumentTimestamp? {
     var scanner = Scanner(bytes: Array(text.utf8))
     guard let year = scanner.digits(4), scanner.take("-"), let month = scanner.digits(2),
@@ -73,6 +76,8 @@ package enum TimestampText {
     )
   }
 
+  /// Each method consumes what it recognizes, or nothing that matters: a failed parse is given up
+  /// as a whole.
   private struct Scanner {
     let bytes: [UInt8]
     var index = 0

@@ -128,7 +128,8 @@ struct DocumentRulesetParser {
     return isRecursive ? .recursive(name) : .capture(name)
   }
 
-  /// Reads an `allow` statement. Unknown names of methods are kept; they allow nothing. The semicolon at the end may be missing.
+  /// Reads an `allow` statement. Unknown names of methods are kept; they allow nothing. The
+  /// semicolon at the end may be missing.
   private mutating func allow() throws(RulesSyntaxError) -> DocumentRulesetSyntax.Allow {
     let offset = parser.cursor.token.offset
     guard parser.cursor.sees("allow") else {
