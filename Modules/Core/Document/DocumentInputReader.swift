@@ -44,6 +44,8 @@ struct DocumentInputReader {
     if verb == .set { try path.checkNames() } else { try path.checkWritable() }
   }
 
+  /// Reads one field of a document into data, mask and transforms.
+  ///
   /// In a merge every leaf becomes a part of the mask, so maps are entered, also those given as
   /// values. In a set, the data alone count.
   private mutating func readField(

@@ -91,8 +91,8 @@ public struct DocumentMap: Hashable, Sendable {
     set { self[path.names[...]] = newValue }
   }
 
-  /// Follows a path into maps. A value on the way that is no map is replaced when a field is set,
-  /// and left alone when one is removed.
+  /// The value at the rest of a path. A value on the way that is no map is replaced when a field is
+  /// set, and left alone when one is removed.
   private subscript(names: ArraySlice<String>) -> DocumentValue? {
     get {
       guard let name = names.first else { return nil }

@@ -42,6 +42,8 @@ extension DocumentMutation {
     }
   }
 
+  /// Applies one accepted write to the cached document.
+  ///
   /// A write whose precondition does not hold here, although the server accepted it, leaves the
   /// contents unknown until the server sends them.
   private func acknowledged(

@@ -71,6 +71,8 @@ extension Packed {
     if abs(floor) >= sparse { appendRest(UInt16(integer - Int64(floor)), to: &out) }
   }
 
+  /// Appends a double.
+  ///
   /// A double of the magnitude at which integers need a rest has a rest of zero, so that both kinds
   /// stay comparable.
   private static func appendOrdered(number double: Double, to out: inout [UInt8]) {

@@ -83,7 +83,7 @@ private struct DecimalDigits {
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
   ]
 
-  /// Below 10¹⁸ one more digit always fits, so most digits need no check.
+  /// Appends one digit. Below 10¹⁸ one more digit always fits, so most digits need no check.
   @inline(__always)
   mutating func append(_ digit: UInt8) {
     if value < 1_000_000_000_000_000_000 {

@@ -23,9 +23,11 @@ enum ChildPage: Sendable {
     }
   }
 
-  /// Small enough to copy on every change of a shared map, large enough to keep the tree flat.
+  /// The most children of a leaf: few enough to copy on every change of a shared map, and enough to
+  /// keep the tree flat.
   static let leafCapacity = 32
-  /// Slots are smaller than children, and branches change less often than leaves.
+  /// The most pages below a branch. Slots are smaller than children, and branches change less often
+  /// than leaves.
   static let branchCapacity = 64
 
   var count: Int {
@@ -35,7 +37,7 @@ enum ChildPage: Sendable {
     }
   }
 
-  /// O(log *n*).
+  /// Returns the child of a name, or `nil`. O(log *n*).
   func find(_ key: TreeKey) -> TreeNode? {
     switch self {
     case .leaf(let elements):

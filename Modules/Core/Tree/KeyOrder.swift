@@ -11,6 +11,8 @@ enum KeyOrder {
 
   private static let prefixLength = 7
 
+  /// Returns the order of a key given as UTF-8.
+  ///
   /// Equal orders mean that the first bytes are alike, not that the keys are.
   static func order(of bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
     if let value = unsafe integerValue(of: bytes) { return UInt64(value + integerBias) }

@@ -4,8 +4,8 @@
 /// children are all empty is empty itself, and an empty node has no priority.
 /// Source: realtime reference, section 1.1.
 public struct TreeNode: Sendable {
-  /// No case holds an empty map or an empty node, and a prioritized node never holds another one.
-  /// All mutations keep this, so equality can compare case by case.
+  /// The forms of a node. No case holds an empty map or an empty node, and a prioritized node never
+  /// holds another one. All mutations keep this, so equality can compare case by case.
   enum Storage: Sendable {
     case empty
     case leaf(TreeScalar)

@@ -3,6 +3,9 @@ import TernCore
 /// A filter whose operands are packed.
 ///
 /// Its parts are objects, so that asking copies nothing.
+///
+/// ``DocumentMatcher`` builds it once for a query and asks it for each document, with the bytes of
+/// the key and of the packed fields. Composites stop at the first member that decides.
 enum Condition: Sendable {
   case all([Condition])
   case any([Condition])
@@ -34,12 +37,15 @@ enum Condition: Sendable {
 }
 
 /// One comparison of a field. Source: documents reference, section 2.2.
+///
+/// A document that lacks the field meets no condition on it, negated ones included.
 final class FieldCondition: Sendable {
   private let field: FieldBytes
   private let comparison: DocumentOperator
   /// The alternatives. Null and NaN are no alternatives of `in`, and no elements that arrays are
   /// searched for. Source: firestore server reference, section 2.7.
   private let operands: [PackedValue]
+  /// True when an operand is null: `not-in` with null selects nothing.
   private let hasNull: Bool
 
   init(_ filter: DocumentFieldFilter) {
@@ -59,6 +65,10 @@ final class FieldCondition: Sendable {
       }.map { PackedValue($0) }
   }
 
+  /// Returns true when a document with these packed fields meets the condition.
+  ///
+  /// Range operators compare only values of the operand's type; equality and lists compare by
+  /// equivalence.
   func holds(_ fields: Span<UInt8>) -> Bool {
     guard let offset = field.offset(in: fields) else { return false }
     switch comparison {
@@ -78,6 +88,7 @@ final class FieldCondition: Sendable {
     Packed.rank(fields, at: offset) == 0
   }
 
+  /// Returns true when the value at an offset is equivalent to one of the operands.
   private func isAny(_ fields: Span<UInt8>, _ offset: Int) -> Bool {
     for index in operands.indices where operands[index].compare(fields, at: offset) == 0 {
       return true
@@ -85,6 +96,8 @@ final class FieldCondition: Sendable {
     return false
   }
 
+  /// Returns true when the array at an offset has an element that is equivalent to an operand;
+  /// false for other values.
   private func holdsElement(_ fields: Span<UInt8>, _ offset: Int) -> Bool {
     guard var next = Packed.elements(of: fields, at: offset) else { return false }
     while next.lowerBound < next.upperBound {
@@ -98,6 +111,9 @@ final class FieldCondition: Sendable {
 }
 
 /// One comparison of the key.
+///
+/// Operands are references; only their keys count. An operand of another type, which the checks of
+/// a query exclude, matches nothing.
 final class KeyCondition: Sendable {
   private let comparison: DocumentOperator
   private let operands: [[UInt8]]

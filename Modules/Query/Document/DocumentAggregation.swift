@@ -60,6 +60,8 @@ public struct DocumentAggregation: Hashable, Sendable {
   /// Computes over documents that are a query's result, each field on its own.
   ///
   /// - Returns: One value per aggregation, in their order.
+  ///
+  /// The query must already keep only documents with ``requiredFields(of:)``, as servers do.
   public static func compute(
     _ aggregations: [DocumentAggregation], over documents: some Sequence<Document>
   ) -> [DocumentValue] {
@@ -74,6 +76,8 @@ public struct DocumentAggregation: Hashable, Sendable {
 }
 
 /// The intermediate result of an aggregation.
+///
+/// Sums of doubles depend on the order of the documents; sums of integers do not.
 private struct Total {
   private var count = 0
   /// The whole numbers are `overflows` times 2^64 and `integers` together: in whatever order they
@@ -108,6 +112,9 @@ private struct Total {
   /// Everything, as near as a double comes to it.
   private var double: Double { doubles + (Double(overflows) * 0x1p64 + Double(integers)) }
 
+  /// Returns the result of the aggregation.
+  ///
+  /// The sum is an integer only if all numbers were and it fits 64 bits.
   func value(of function: DocumentAggregation.Function) -> DocumentValue {
     switch function {
     case .count(let bound): .integer(Int64(min(count, bound ?? count)))

@@ -27,6 +27,8 @@ extension DocumentFilter {
   }
 
   /// The number of alternatives, with `in` and `array-contains-any` expanded.
+  ///
+  /// Saturates at `Int.max`, so that hostile filters cannot overflow it.
   package var disjunctionCount: Int {
     switch self {
     case .field(let filter):

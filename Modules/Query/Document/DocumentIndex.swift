@@ -9,6 +9,8 @@ public struct DocumentIndex: Hashable, Sendable {
   /// One field.
   public struct Segment: Hashable, Sendable {
     /// The kind of index entry for a field.
+    ///
+    /// The raw value is stored with the index.
     public enum Kind: UInt8, Hashable, Sendable {
       /// Its value, smaller ones first.
       case ascending = 1

@@ -3,9 +3,13 @@ package import TernCore
 /// A query made ready to be asked about many documents: operands packed, names in bytes.
 ///
 /// Documents are read in place; asking allocates nothing.
+///
+/// A matcher is immutable and may be used on any thread.
 package struct DocumentMatcher: Sendable {
   private let place: Place
   private let condition: Condition
+  /// The fields that a document must have to belong to the result: those of the order, and those
+  /// that aggregations read.
   private let required: [FieldBytes]
   private let ordering: DocumentOrdering
   private let start: PackedCursor?
@@ -35,6 +39,7 @@ package struct DocumentMatcher: Sendable {
   /// - Parameters:
   ///   - key: The bytes of the key's text.
   ///   - fields: The packed map of its fields, well formed.
+  /// - Complexity: O(fields) for each field that the query names.
   package func matches(key: Span<UInt8>, fields: Span<UInt8>) -> Bool {
     containsKey(key) && matchesWithinSource(key: key, fields: fields)
   }
@@ -59,8 +64,11 @@ package struct DocumentMatcher: Sendable {
 }
 
 /// The names of a field path as bytes, for looking into packed fields.
+///
+/// A class, because a matcher is asked far more often than it is copied.
 final class FieldBytes: Sendable {
   let isKey: Bool
+  /// The first name apart, because most paths have only one.
   private let first: [UInt8]
   private let rest: [[UInt8]]
 

@@ -1,6 +1,8 @@
 package import TernCore
 
 /// The complete order of a query, made ready to compare many documents in place.
+///
+/// Fields are found in the packed bytes at each comparison; nothing is unpacked.
 package struct DocumentOrdering: Sendable {
   private struct Step: Sendable {
     let field: FieldBytes
@@ -51,6 +53,9 @@ package struct DocumentOrdering: Sendable {
   }
 
   /// Negative, zero or positive as a cursor stands before, at or after a document.
+  ///
+  /// A cursor may have fewer values than the order has fields; documents that agree in those
+  /// compare as equal.
   func compare(_ cursor: PackedCursor, key: Span<UInt8>, fields: Span<UInt8>) -> Int {
     for index in 0..<min(steps.count, cursor.values.count) {
       let step = steps[index]
@@ -86,6 +91,8 @@ extension DocumentOrdering {
 }
 
 /// A cursor whose values are packed.
+///
+/// ``values`` and ``keys`` have one element for each value of the cursor.
 struct PackedCursor: Sendable {
   let values: [PackedValue]
   /// For each value the text of the key it names; empty for other values.

@@ -14,6 +14,8 @@ extension DocumentQuery {
 }
 
 /// The documents a query keeps of those it is shown, in order; never more than its limit.
+///
+/// The offset is kept on top of the limit and left out at the end. A limit must be at least 1.
 package struct DocumentSelection {
   private let ordering: DocumentOrdering
   private let capacity: Int?
@@ -34,6 +36,8 @@ package struct DocumentSelection {
   }
 
   /// Shows a document that matches.
+  ///
+  /// Rows may come in any order, and each at most once.
   package mutating func insert(_ document: Document) {
     guard let capacity else { return kept.append(document) }
     if kept.count < capacity {

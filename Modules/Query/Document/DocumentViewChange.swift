@@ -55,6 +55,9 @@ public struct DocumentViewChange: Hashable, Sendable {
 }
 
 /// Works out changes and keeps the working copy that their indices refer to.
+///
+/// The working copy is the old result with all changes so far applied, which is what the indices of
+/// the next change refer to.
 private struct ChangeBuilder {
   private let ordering: DocumentOrdering
   private var working: [Document] = []
@@ -62,6 +65,7 @@ private struct ChangeBuilder {
 
   init(_ ordering: DocumentOrdering) { self.ordering = ordering }
 
+  /// Works in three passes, in the order of the events: removals, additions, modifications.
   mutating func compare(_ old: [Document], _ new: [Document]) {
     let current = Dictionary(uniqueKeysWithValues: new.map { ($0.key, $0) })
     remove(old, stillThere: { current[$0] != nil })
@@ -73,6 +77,7 @@ private struct ChangeBuilder {
     }
   }
 
+  /// Reports removals in the old order, and keeps the others as the working copy.
   private mutating func remove(_ old: [Document], stillThere: (DocumentKey) -> Bool) {
     for (index, document) in old.enumerated() {
       if stillThere(document.key) {
@@ -103,6 +108,8 @@ private struct ChangeBuilder {
     working = merged
   }
 
+  /// Reports a modified document. It is moved in the working copy even if no event results, because
+  /// its position may depend on it.
   private mutating func modify(_ before: Document, _ after: Document) {
     let oldIndex = position(of: before)
     working.remove(at: oldIndex)

@@ -1,6 +1,9 @@
 public import TernCore
 
 /// One thing that happened to a node or one of its children, as a listener hears it.
+///
+/// Previous keys refer to the final state of the step, so an application that inserts each child
+/// behind its previous key, in the order of the events, ends with the right list.
 public struct TreeChange: Equatable, Sendable {
   /// The kind of change. Source: realtime reference, section 4.1.
   public enum Kind: Hashable, Sendable {
@@ -50,6 +53,10 @@ public func changes(
 }
 
 /// Returns the events for a new listener of `query` with an existing window: every child, added.
+///
+/// - Parameters:
+///   - window: The window, as ``TreeQuery/window(of:)`` gives it.
+///   - query: The query whose order the children come in.
 public func initialChanges(of window: TreeNode, query: TreeQuery) -> [TreeChange] {
   var previous: TreeKey?
   return query.ordered(window).map { key, node in
@@ -65,6 +72,8 @@ public func hasValueChange(from old: TreeNode, to new: TreeNode) -> Bool {
 }
 
 /// The changes of one step, sorted into groups.
+///
+/// A child that moved is in two groups: it gets a moved and a changed event.
 private struct FoundChanges {
   let order: TreeOrder
   var removed: [TreeRow] = []
@@ -76,6 +85,7 @@ private struct FoundChanges {
     self.order = order
   }
 
+  /// Sorts one difference into its group; an empty node stands for an absent child.
   mutating func add(_ key: TreeKey, _ old: TreeNode, _ new: TreeNode) {
     if new.isEmpty {
       removed.append(TreeRow((key, old), order))
@@ -88,6 +98,8 @@ private struct FoundChanges {
     }
   }
 
+  /// Returns the events in their final order. Each group is sorted by the new rows, removals by the
+  /// old ones.
   func list(in children: ChildMap) -> [TreeChange] {
     let previous = PreviousKeys(of: added + changed, in: children, order)
     var list = TreeRow.sorted(removed).map {
@@ -103,6 +115,9 @@ private struct FoundChanges {
 }
 
 /// The key before each of some children, found in one pass.
+///
+/// In key order each previous key is one lookup. In other orders one pass over all children finds,
+/// for each target, the greatest row below it.
 private struct PreviousKeys {
   private var keys: [TreeKey: TreeKey] = [:]
 

@@ -53,6 +53,8 @@ package enum TreeSortValue: Hashable, Sendable {
 extension TreeOrder {
   /// Returns the value of a child that this order compares; `empty` for all children when it is the
   /// key.
+  ///
+  /// - Complexity: O(depth of the path) for an order by child, else constant.
   package func sortValue(of node: TreeNode) -> TreeSortValue {
     switch self {
     case .priority: TreeSortValue(node.priority)
@@ -70,6 +72,9 @@ extension TreeOrder {
 
   /// Returns true when a child that changed from `old` to `new` counts as moved, even at the same
   /// rank.
+  ///
+  /// In an order by value any change counts; in an order by child, only one
+  /// of the value that is sorted by.
   package func isMoved(from old: TreeNode, to new: TreeNode) -> Bool {
     switch self {
     case .key: false

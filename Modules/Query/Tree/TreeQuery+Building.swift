@@ -2,6 +2,9 @@ public import TernCore
 
 extension TreeQuery {
   /// Sorts by `order`; at most once.
+  ///
+  /// - Throws: ``TreeQueryError/orderAlreadySet``, ``TreeQueryError/emptyChildPath``, or an error
+  ///   about a bound that does not fit the order.
   public func ordered(by order: TreeOrder) throws(TreeQueryError) -> TreeQuery {
     if isOrdered { throw .orderAlreadySet }
     if case .child(let path) = order, path.isRoot { throw .emptyChildPath }
@@ -12,6 +15,9 @@ extension TreeQuery {
   }
 
   /// Sorts by what is at a path below each child, such as `height` or `metrics/height`.
+  ///
+  /// - Throws: ``TreeQueryError/reservedChildPath(_:)``, ``TreeQueryError/tree(_:)``, and what
+  ///   ``ordered(by:)`` throws.
   public func ordered(byChild path: String) throws(TreeQueryError) -> TreeQuery {
     let reserved = ["$key", "$priority", "$value", ".key", ".priority", ".value"]
     if reserved.contains(path) { throw .reservedChildPath(path) }
@@ -21,6 +27,9 @@ extension TreeQuery {
   }
 
   /// Begins at a value, and at `key` among the children of that value.
+  ///
+  /// - Throws: ``TreeQueryError/startAlreadySet``, or an error about a bound that does not fit the
+  ///   order.
   public func starting(
     at value: TreeScalar?, key: TreeKey? = nil
   ) throws(TreeQueryError) -> TreeQuery {
@@ -49,6 +58,8 @@ extension TreeQuery {
   }
 
   /// Keeps children of exactly this value, and of this key when one is given.
+  ///
+  /// It sets both ends, so it excludes every other start and end.
   public func equal(
     to value: TreeScalar?, key: TreeKey? = nil
   ) throws(TreeQueryError) -> TreeQuery {
@@ -81,6 +92,9 @@ extension TreeQuery {
     return try refined { $0.limit = TreeLimit(side, count) }
   }
 
+  /// Returns the query after a change, if its bounds fit its order.
+  ///
+  /// Both bounds are checked after every step, because an order may be set after them.
   private func refined(_ change: (inout TreeQuery) -> Void) throws(TreeQueryError) -> TreeQuery {
     var copy = self
     change(&copy)

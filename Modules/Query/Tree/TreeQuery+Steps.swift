@@ -39,6 +39,9 @@ extension TreeQuery {
 
   /// Returns true when a member of a full window that changes cannot end up behind one outside of
   /// it.
+  ///
+  /// Only a member that stays better than the outermost one is safe: a child outside of the window
+  /// may lie anywhere behind that one.
   private func staysInside(
     _ key: TreeKey, _ old: TreeNode, _ new: TreeNode, _ window: TreeNode, _ side: TreeLimit.Side
   ) -> Bool {
@@ -55,6 +58,8 @@ extension TreeQuery {
   }
 
   /// The member that has to go when a better one comes.
+  ///
+  /// - Complexity: O(window).
   private func outermost(of children: ChildMap, _ side: TreeLimit.Side) -> TreeRow? {
     var outermost: TreeRow?
     for child in children {

@@ -2,6 +2,8 @@ public import TernCore
 
 extension TreeQuery {
   /// Returns true when a child lies in the range of this query; the limit plays no part.
+  ///
+  /// Prepares the range each time; use a ``TreeRange`` to test many children.
   public func contains(key: TreeKey, node: TreeNode) -> Bool {
     TreeRange(self).contains(key, order.sortValue(of: node))
   }
@@ -38,6 +40,9 @@ extension TreeQuery {
   }
 
   /// The window when key order is the query's order.
+  ///
+  /// Finds the window by positions. Without priorities, an order by priority is an order by key in
+  /// which every value is null.
   private func windowByKey(_ children: ChildMap) -> ChildMap {
     let range = TreeRange(self)
     let positions: Range<Int>

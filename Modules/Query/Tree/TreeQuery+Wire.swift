@@ -2,6 +2,8 @@ package import TernCore
 
 extension TreeQuery {
   /// Stands below every key where a message needs a name for that.
+  ///
+  /// The text can be no key, because brackets are not allowed in one.
   package static let minimumKeyName = "[MIN_NAME]"
 
   /// Stands above every key where a message needs a name for that.
@@ -16,6 +18,15 @@ extension TreeQuery {
   }
 
   /// Writes the wire object with its keys sorted. Source: realtime reference, section 3.4.
+  ///
+  /// | member | content |
+  /// |---|---|
+  /// | `sp`, `sn`, `sin` | value, key and inclusion of the start |
+  /// | `ep`, `en`, `ein` | value, key and inclusion of the end |
+  /// | `l`, `vf` | number of children, `l` or `r` for the side of the limit |
+  /// | `i` | order: `.key`, `.value` or a path; absent for priorities |
+  ///
+  /// Sorted names make the text a name of the query: equal queries have equal text.
   package func write(to writer: inout JSONWriter) {
     writer.beginObject()
     if let end {
@@ -62,6 +73,8 @@ extension TreeQuery {
     }
   }
 
+  /// Returns the key to write with a bound. An exclusive bound without a key excludes all children
+  /// of its value, which older servers express by a sentinel beyond all of them.
   private func boundKey(_ bound: TreeBound, isStart: Bool) -> String? {
     if let key = bound.key { return key.text }
     if bound.isInclusive || order == .key { return nil }
@@ -79,6 +92,9 @@ extension TreeQuery {
   /// Reads a wire object as either generation of clients writes it.
   ///
   /// - Throws: ``TreeQueryError`` for values that no query can have.
+  ///
+  /// Unknown members are ignored. Rules that only builders check, such as the type of a bound, are
+  /// not enforced here.
   package init(wire value: JSONValue) throws(TreeQueryError) {
     var query = TreeQuery.all
     switch value["i"]?.text {
@@ -110,6 +126,14 @@ extension TreeQuery {
     }
   }
 
+  /// Reads one end of the range.
+  ///
+  /// - Parameters:
+  ///   - object: The wire object.
+  ///   - valueName: The member that holds the value; without it there is no bound.
+  ///   - keyName: The member that holds the key.
+  ///   - inclusiveName: The member that is `false` for an exclusive bound.
+  ///   - sentinel: The key that marks an exclusive bound without a key.
   private static func bound(
     _ object: JSONValue, _ valueName: String, _ keyName: String, _ inclusiveName: String,
     sentinel: String

@@ -1,6 +1,9 @@
 package import TernCore
 
 /// The range of a query, made ready to test many children.
+///
+/// Bounds of a query without a key are turned into positions before or behind all children of their
+/// value, so that testing a child needs no case of its own for them.
 package struct TreeRange: Sendable {
   private let order: TreeOrder
   private let low: Edge?
@@ -13,6 +16,7 @@ package struct TreeRange: Sendable {
     let isInclusive: Bool
   }
 
+  /// A position among children of one value.
   private enum Position: Sendable {
     case lowest
     case at(TreeKey)
@@ -54,6 +58,8 @@ package struct TreeRange: Sendable {
   }
 
   /// The positions in key order that the range covers; only for a query ordered by key.
+  ///
+  /// Binary search; O(log² *n*).
   package func positions(in children: ChildMap) -> Range<Int> {
     let start = low.map { edge in
       children.firstPosition { edge.key.compare($0) >= (edge.isInclusive ? 0 : 1) }
@@ -65,11 +71,14 @@ package struct TreeRange: Sendable {
     return from..<max(from, end ?? children.count)
   }
 
+  /// Compares a child with an edge: by value, and by key among equal values.
   private static func compare(_ key: TreeKey, _ value: TreeSortValue, _ edge: Edge) -> Int {
     let order = value.compare(edge.value)
     return order != 0 ? order : edge.key.compare(key)
   }
 
+  /// Makes an edge of a bound. In key order the bound's value is the key; every child has the same
+  /// sort value then.
   private static func edge(_ bound: TreeBound, _ order: TreeOrder, isStart: Bool) -> Edge {
     if order == .key {
       return Edge(value: .empty, key: keyPosition(bound), isInclusive: bound.isInclusive)
@@ -81,6 +90,8 @@ package struct TreeRange: Sendable {
       isInclusive: bound.isInclusive)
   }
 
+  /// Returns the position of a bound in key order. The text need not be a valid key; it sorts as
+  /// one.
   private static func keyPosition(_ bound: TreeBound) -> Position {
     guard case .string(let text) = bound.value else { return .lowest }
     switch text {

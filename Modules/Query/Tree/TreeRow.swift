@@ -1,6 +1,8 @@
 package import TernCore
 
 /// One child with what it is sorted by.
+///
+/// It computes the sort value once, because sorting compares each child many times.
 package struct TreeRow: Sendable {
   /// Sorts before every row whose prefix is larger; equal prefixes say nothing.
   package let prefix: UInt64
@@ -26,6 +28,9 @@ package struct TreeRow: Sendable {
   package func precedes(_ other: TreeRow) -> Bool { compare(other) < 0 }
 
   /// Sorts rows into query order; their keys ascend already.
+  ///
+  /// Sorts indices with their prefixes, which moves less memory than rows. Ties keep the order of
+  /// the input, which is that of the keys.
   package static func sorted(_ rows: [TreeRow]) -> [TreeRow] {
     var places = rows.indices.map { (prefix: rows[$0].prefix, index: $0) }
     places.sort { left, right in
@@ -39,6 +44,9 @@ package struct TreeRow: Sendable {
 
 extension TreeSortValue {
   /// The rank and the first bits of the value, so that most comparisons are one of integers.
+  ///
+  /// The top three bits are the rank; a value that sorts before another never has the larger
+  /// prefix.
   var prefix: UInt64 {
     switch self {
     case .empty, .scalar(.serverValue): 0

@@ -1,10 +1,13 @@
 import TernCore
 
 /// Keeps the best rows of a stream, never more than a limit: a heap with the worst on top.
+///
+/// Memory is that of the limit, time O(*n* log limit). The caller sorts the rows that are left.
 struct TreeSelection {
   private let limit: TreeLimit
   /// The rows kept, in no order; the heap moves their indices only.
   private(set) var rows: [TreeRow] = []
+  /// Indices of ``rows``; the worst row is on top.
   private var heap: [Int] = []
 
   init(_ limit: TreeLimit) {
@@ -12,6 +15,9 @@ struct TreeSelection {
   }
 
   /// Visits the children, beginning where the best ones are likely: keys often grow with values.
+  ///
+  /// The order changes the speed only: rows that come after better ones are rejected by one
+  /// comparison.
   static func forEachFavorably(
     _ children: ChildMap, _ side: TreeLimit.Side, _ body: (ChildMap.Element) -> Void
   ) {
@@ -38,6 +44,7 @@ struct TreeSelection {
     return limit.side == .first ? order > 0 : order < 0
   }
 
+  /// Compares the prefixes first, which decide nearly always.
   private func isWorse(at left: Int, thanAt right: Int) -> Bool {
     let (a, b) = (heap[left], heap[right])
     if rows[a].prefix != rows[b].prefix {

@@ -20,8 +20,9 @@ public final class TokenAuthenticator: CredentialCacheCounting {
     var revocations = Revocations()
     /// Genuine tokens, with what they say.
     var genuine: [ExactText: Authentication] = [:]
-    /// The tokens whose signature was verified, and those found in ``genuine``; for metrics.
+    /// The number of tokens verified by their signature.
     var judged = 0
+    /// The number of tokens found in ``genuine``.
     var remembered = 0
   }
 
@@ -54,6 +55,8 @@ public final class TokenAuthenticator: CredentialCacheCounting {
     state.withLock { ($0.remembered, $0.judged) }
   }
 
+  /// Accepts a credential whose token is genuine and counts now.
+  ///
   /// An administrator may present the identity of a user to act for; for other identities that is
   /// an error, even with a valid token.
   ///
@@ -71,7 +74,7 @@ public final class TokenAuthenticator: CredentialCacheCounting {
     return accepted
   }
 
-  /// The server calls it during a connection's life, too.
+  /// Checks again whether an accepted credential counts; the server calls it during a connection.
   ///
   /// - Returns: The reason the credential no longer counts: it has expired, its key was removed, or
   ///   it was revoked. `nil` while it counts.

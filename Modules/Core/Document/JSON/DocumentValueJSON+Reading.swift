@@ -128,7 +128,7 @@ extension DocumentValueJSON {
     return try? .geoPoint(DocumentGeoPoint(latitude: latitude, longitude: longitude))
   }
 
-  /// A map that has exactly the form of a vector is one.
+  /// Returns a vector for a map that has exactly the form of one, and otherwise the map.
   private static func vectorOrMap(_ map: DocumentMap) -> DocumentValue {
     guard map.count == 2, map[VectorMap.type] == VectorMap.mark,
       case .array(let elements) = map[VectorMap.value]

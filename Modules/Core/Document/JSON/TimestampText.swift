@@ -76,8 +76,8 @@ package enum TimestampText {
     )
   }
 
-  /// Each method consumes what it recognizes, or nothing that matters: a failed parse is given up
-  /// as a whole.
+  /// A reader of one text. Each method consumes what it recognizes, or nothing that matters: a
+  /// failed parse is given up as a whole.
   private struct Scanner {
     let bytes: [UInt8]
     var index = 0

@@ -4,6 +4,9 @@ public import TernCore
 ///
 /// The server's own queries need none. The catalog says which queries the service would reject.
 /// Source: documents reference, section 5.11; Docs/Decisions/0040.
+///
+/// A catalog is immutable. Reading one checks its form; a field or collection that no document has
+/// is no mistake.
 public struct DocumentIndexCatalog: Hashable, Sendable {
   /// The form in which a field is kept.
   enum Kind: Hashable {
@@ -39,6 +42,7 @@ public struct DocumentIndexCatalog: Hashable, Sendable {
   }
 
   let composites: [Composite]
+  /// The indexes of fields whose default indexes a file replaces.
   private let overrides: [Place: Set<Single>]
 
   /// The indexes of a field without an override.
@@ -84,6 +88,8 @@ public struct DocumentIndexCatalog: Hashable, Sendable {
   }
 
   /// Returns true when an index of the field alone is kept.
+  ///
+  /// An override of the field counts before one of all fields, and either before the default.
   func keeps(_ single: Single, of path: DocumentFieldPath, in collectionID: String) -> Bool {
     let id = ExactText(collectionID)
     let kept =
@@ -96,6 +102,7 @@ public struct DocumentIndexCatalog: Hashable, Sendable {
 // MARK: - Reading
 
 extension DocumentIndexCatalog {
+  /// Returns the entries of a list; a missing one is empty.
   fileprivate static func list(
     _ json: JSONValue, _ name: String
   ) throws(DocumentIndexError) -> [JSONValue] {
@@ -113,6 +120,7 @@ extension DocumentIndexCatalog {
     return text
   }
 
+  /// Reads a field path in the spelling of index files.
   fileprivate static func path(_ text: String) throws(DocumentIndexError) -> DocumentFieldPath {
     if text == "__name__" { return .key }
     guard let names = names(of: text) else { throw .badField(text, .invalidFieldPath(text)) }

@@ -3,6 +3,9 @@ import TernCore
 /// The index that a query needs in the service and that no catalog declares.
 ///
 /// Source: documents reference, section 5.11; Docs/Decisions/0040.
+///
+/// It describes the one index that would serve the query by itself, which is what the service
+/// suggests.
 package struct DocumentIndexNeed: Hashable, Sendable {
   private let collectionID: String
   private let isGroup: Bool
@@ -52,6 +55,8 @@ package struct DocumentIndexNeed: Hashable, Sendable {
 extension DocumentIndexCatalog {
   /// Returns the first index that the service would miss for a query; `nil` when it needs none that
   /// is not declared.
+  ///
+  /// Each alternative of the filter needs its own index; the first one without is reported.
   package func need(of query: DocumentQuery) -> DocumentIndexNeed? {
     let isGroup: Bool
     switch query.source {
@@ -93,6 +98,12 @@ extension DocumentIndexCatalog {
 
   /// Returns true when indexes serve a conjunction: each begins with some of the fields with single
   /// values and goes on with the order, and together they have all of them.
+  ///
+  /// - Parameters:
+  ///   - equalities: The fields that are compared with single values, each once.
+  ///   - suffix: The order, the key last; for a vector search the vector alone.
+  ///   - id: The collection id.
+  ///   - isGroup: True for all collections of the id.
   private func isServed(
     _ equalities: [Field], _ suffix: [Field], in id: String, isGroup: Bool
   ) -> Bool {
@@ -107,6 +118,8 @@ extension DocumentIndexCatalog {
         // The direction of a single value does not matter.
         Field(path: field.path, kind: field.kind == .contains ? .contains : .ascending)
       }
+      // A composite with a field that the query does not fix cannot be used: its entries are sorted
+      // by that field first.
       guard prefix.allSatisfy(equalities.contains) else { continue }
       isCovered = true
       covered.formUnion(prefix)

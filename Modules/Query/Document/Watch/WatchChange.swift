@@ -3,7 +3,12 @@ package import TernCore
 /// One message of a listen stream, from the server to the client.
 ///
 /// Source: documents reference, sections 5.8 and 6.4.
+///
+/// Targets are named by the numbers that the client gave them. Messages of one stream are in order,
+/// and a client shows nothing of them before a ``WatchTargetChange/Kind/none`` without targets
+/// names a read time.
 package enum WatchChange: Hashable, Sendable {
+  /// A change to the state of targets, without documents.
   case target(WatchTargetChange)
   /// A document as it is now. It belongs to `targets`, and no longer to `removed`.
   case changed(Document, targets: [Int32], removed: [Int32])

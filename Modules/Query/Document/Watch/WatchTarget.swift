@@ -22,6 +22,7 @@ package struct WatchTarget: Hashable, Sendable {
 
   /// From where a server may continue instead of telling everything again.
   package enum Resume: Hashable, Sendable {
+    /// The token of an earlier stream, as the server sent it.
     case token([UInt8])
     case readTime(DocumentVersion)
   }
@@ -29,8 +30,11 @@ package struct WatchTarget: Hashable, Sendable {
   /// The reason a client watches; any reason other than a listener is sent along as a label.
   package enum Purpose: String, Hashable, Sendable {
     case listen = ""
+    /// A result that is asked for again, because the count of an existence filter did not fit.
     case existenceFilterMismatch = "existence-filter-mismatch"
+    /// The same, after a Bloom filter gave false positives.
     case existenceFilterMismatchBloom = "existence-filter-mismatch-bloom"
+    /// A lookup of a document that the client shows and the server's result no longer names.
     case limboResolution = "limbo-document"
   }
 

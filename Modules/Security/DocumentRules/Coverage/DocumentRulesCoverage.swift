@@ -39,7 +39,8 @@ package final class DocumentRulesCoverage: Sendable {
 
   init() {}
 
-  /// A result beyond ``valueLimit`` counts as ``CoveredValue/other``.
+  /// Counts one result of an expression; one beyond ``valueLimit`` counts as
+  /// ``CoveredValue/other``.
   func count(_ result: Result, of node: DocumentRuleExpression) {
     let value = CoveredValue(result)
     let place = Place(start: node.offset, end: node.end)

@@ -54,7 +54,7 @@ private struct Search {
   let text: [Unicode.Scalar]
   var steps: Int
 
-  /// The service matches the whole string, not a part of it.
+  /// Returns true when the pattern matches the whole text; a match of a part does not count.
   mutating func matches() throws(DocumentRuleFault) -> Bool {
     guard let result = pattern.matchesWhole(text, steps: &steps) else { throw .tooLarge }
     return result

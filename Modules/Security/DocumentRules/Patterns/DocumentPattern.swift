@@ -26,8 +26,8 @@ package final class DocumentPattern: Sendable {
     case save(Int)
     /// Continues only if a condition on the position holds; consumes nothing.
     case assert(DocumentPatternSyntax.Assertion)
-    /// The thread has matched. The builder also uses it as a placeholder for instructions that it
-    /// sets later.
+    /// Ends the thread with a match. The builder also uses it as a placeholder for instructions
+    /// that it sets later.
     case match
   }
 

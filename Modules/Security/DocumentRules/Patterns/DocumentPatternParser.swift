@@ -55,7 +55,8 @@ struct DocumentPatternParser {
     return parts.count == 1 ? parts[0] : .alternatives(parts)
   }
 
-  /// A quantifier behind `\Q…\E` belongs to the last quoted character.
+  /// Reads parts up to the end of the alternative. A quantifier behind `\Q…\E` belongs to the last
+  /// quoted character.
   private mutating func sequence() throws(DocumentPatternError) -> DocumentPatternSyntax {
     var parts: [DocumentPatternSyntax] = []
     while let scalar = peek, scalar != "|", scalar != ")" {
@@ -79,6 +80,8 @@ struct DocumentPatternParser {
     return parts
   }
 
+  /// Reads the quantifier behind a part, if there is one.
+  ///
   /// The flag `U` exchanges the meaning of `*` and `*?`. A second quantifier is an error, as in
   /// RE2.
   private mutating func quantified(

@@ -23,8 +23,8 @@ struct FieldFacts {
   private(set) var exact: DocumentValue?
   /// The type of the field.
   private(set) var kind: Kind?
-  /// Of several conditions on one end the last counts; this proves less than possible, and nothing
-  /// wrong.
+  /// The lower end of the range. Of several conditions on one end the last counts; this proves less
+  /// than possible, and nothing wrong.
   private var lower: Bound?
   private var upper: Bound?
   /// The values that `!=` and `not-in` exclude.

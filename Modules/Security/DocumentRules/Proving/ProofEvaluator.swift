@@ -188,7 +188,8 @@ struct ProofEvaluator {
     return .value(.bool(!ends))
   }
 
-  /// With an undecided condition, both branches are evaluated and their outcomes joined.
+  /// Evaluates `?:`. With an undecided condition, both branches are evaluated and their outcomes
+  /// joined.
   private mutating func choose(
     _ condition: ProvenValue, _ first: Node, _ second: Node
   ) throws(DocumentRuleFault) -> ProvenValue {
@@ -297,8 +298,7 @@ extension ProofEvaluator {
     }
   }
 
-  /// An argument that may be a fault makes the whole call one in that case; the fault joins the
-  /// result.
+  /// Calls a function of the file. An argument that may be a fault makes the call one in that case.
   private mutating func call(
     _ number: Int, _ arguments: [Node]
   ) throws(DocumentRuleFault) -> ProvenValue {

@@ -136,7 +136,7 @@ package enum DocumentRuleOperator: String, Sendable {
 /// The names behind `is`.
 package enum DocumentRuleTypeName: String, Sendable {
   case bool, bytes, duration, float, int, latlng, list, map, number, path, set, string, timestamp
-  /// Accepted by the syntax; no value is of this type.
+  /// A type that the syntax accepts and no value has.
   case constraint
   case mapDiff = "map_diff"
 }

@@ -13,7 +13,8 @@ package struct DocumentRuleMap: Sendable {
     package let value: DocumentRuleValue
   }
 
-  /// Each form has its keys in ascending order of bytes, which ``entries`` and ``keys`` rely on.
+  /// The forms of a map, each with its keys in ascending order of bytes, which ``entries`` and
+  /// ``keys`` rely on.
   private enum Storage: Sendable {
     /// Ascending by the bytes of the keys.
     case entries([Entry])

@@ -18,7 +18,7 @@ package struct DocumentRulePath: Sendable {
     ["databases", databaseID, "documents"]
   }
 
-  /// The segments of a text; empty ones are left out, so several slashes count as one.
+  /// Returns the segments of a text. Empty ones are left out, so several slashes count as one.
   package static func split(_ text: String) -> [String] {
     var segments: [String] = []
     let bytes = text.utf8

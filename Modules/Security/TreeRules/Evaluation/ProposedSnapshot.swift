@@ -17,7 +17,8 @@ public struct ProposedSnapshot: RulesSnapshot {
   ///
   /// A path that ends in `.priority` replaces no node and takes the general way.
   private let only: TreeMerge.Entry?
-  /// A class, because answers are given by methods that do not mutate the snapshot.
+  /// The count of listed rows: a class, because answers are given by methods that do not mutate the
+  /// snapshot.
   private let meter = RowMeter()
 
   /// A count of the rows that were listed.

@@ -36,7 +36,7 @@ struct RulesJSON: Sendable {
     case null
   }
 
-  /// Names are unique within an object; the reader rejects duplicates.
+  /// One member of an object. Names are unique within an object; the reader rejects duplicates.
   struct Member: Sendable {
     let name: String
     let nameOffset: Int
