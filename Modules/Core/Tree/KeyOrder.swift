@@ -13,7 +13,7 @@ enum KeyOrder {
 
   /// Returns the order of a key given as UTF-8.
   ///
-  /// Equal orders mean that the first bytes are alike, not that the keys are.
+  /// Keys of equal order may still differ.
   static func order(of bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
     if let value = unsafe integerValue(of: bytes) { return UInt64(value + integerBias) }
     var order: UInt64 = 1

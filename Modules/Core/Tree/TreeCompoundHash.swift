@@ -30,7 +30,7 @@ extension TreeNode {
     forEachLeaf { path, leaf in
       range.append(leaf, at: path)
       let isPriority = path.last?.isPriority ?? false
-      // A priority never ends a range: posts of stock clients never name one.
+      // No range is closed behind a priority, as in stock clients.
       guard range.utf16Count > threshold, !isPriority else { return }
       hashes.append(range.hash)
       posts.append(TreePath(unchecked: path))

@@ -2,8 +2,8 @@ public import TernCore
 
 /// One thing that happened to a node or one of its children, as a listener hears it.
 ///
-/// Previous keys refer to the final state of the step, so an application that inserts each child
-/// behind its previous key, in the order of the events, ends with the right list.
+/// Previous keys refer to the final state of the step, so one may name a child whose own event
+/// comes later in the list.
 public struct TreeChange: Equatable, Sendable {
   /// The kind of change. Source: realtime reference, section 4.1.
   public enum Kind: Hashable, Sendable {

@@ -74,7 +74,7 @@ extension TreeQuery {
   }
 
   /// Returns the key to write with a bound. An exclusive bound without a key excludes all children
-  /// of its value, which older servers express by a sentinel beyond all of them.
+  /// of its value, which the wire expresses by a sentinel beyond all of them.
   private func boundKey(_ bound: TreeBound, isStart: Bool) -> String? {
     if let key = bound.key { return key.text }
     if bound.isInclusive || order == .key { return nil }

@@ -37,8 +37,8 @@ public struct MockUserAuthenticator: Authenticator {
   /// Returns `nil`: an accepted credential counts for good.
   public func revalidate(_ accepted: Authentication, now: Int64) -> AuthenticationError? { nil }
 
-  /// Returns the payload. Duplicate members are tolerated here, unlike in signed tokens: nothing is
-  /// at stake.
+  /// Returns the payload. Duplicate members are tolerated here, unlike in signed tokens: the claims
+  /// are not trusted in any case.
   private static func claims(_ token: String) throws(TokenError) -> JSONValue {
     guard token.utf8.count <= SignedToken.most else {
       throw TokenError("it is longer than \(SignedToken.most) bytes")

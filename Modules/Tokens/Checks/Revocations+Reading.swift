@@ -7,8 +7,7 @@ extension Revocations {
   ///
   /// - Throws: ``TokenKeyError/unusable(reason:)`` or ``TokenKeyError/tooMany(limit:)``.
   ///
-  /// The file is read as a whole or not at all, so a broken file never revokes less than the one in
-  /// force.
+  /// The file is read as a whole or not at all.
   public init(reading file: [UInt8]) throws(TokenKeyError) {
     self.init()
     let json: JSONValue

@@ -6,7 +6,7 @@ import TernCore
 /// while it is judged: each answer is worked out once.
 ///
 /// The changes of a request form a trie by key; ``ProposedSnapshot`` owns its root. It is a class
-/// because the answers are filled in during reads. It is not thread-safe: one judgement uses it, on
+/// because the answers are filled in during reads. It is not thread-safe: one judgment uses it, on
 /// one thread.
 final class ProposedChange {
   /// The new node; `nil` when the write is of something below, or of the priority alone.

@@ -159,7 +159,7 @@ struct RuleEvaluator {
   /// for everything else, of which nothing was evaluated.
   ///
   /// It spends exactly the steps that the slow way spends, so that a traced repetition of a
-  /// judgement reaches the same verdict.
+  /// judgment reaches the same verdict.
   private mutating func plainCondition(_ index: Int) throws(RuleEvaluationError) -> Bool? {
     switch operations[index] {
     case .all(let operands):

@@ -6,7 +6,7 @@ public import TernCore
 /// An answer must stay the same while one request is judged. The server answers from its rows and
 /// the mutations that wait; ``TreeNodeSnapshot`` answers from a node in memory.
 ///
-/// A conformance belongs to one judgement on one thread. Answers may be kept by the conformance, as
+/// A conformance belongs to one judgment on one thread. Answers may be kept by the conformance, as
 /// ``ProposedSnapshot`` does.
 public protocol RulesSnapshot {
   /// Returns the shape of the node at `path`, without its descendants.

@@ -61,7 +61,7 @@ extension ExpressionCompiler {
   /// Emits `hasChildren([...])`, whose names may be paths such as `a/b`.
   ///
   /// - Throws: A message for an argument that is not a literal list, and for an empty list: the
-  ///   live service rejects it as well, because it would always hold.
+  ///   live service rejects it as well.
   private mutating func hasChildren(_ call: Call) throws(RulesSyntaxError) -> Int {
     guard call.arguments.count == 1, case .list(let names) = call.arguments[0].kind else {
       throw RulesSyntaxError(
