@@ -185,18 +185,23 @@ struct WatchDelta {
     return body
   }
 
-  /// Returns the exact changes, computed from the known past documents.
+  /// Returns the exact changes, computed from the known past documents; the whole result if they
+  /// are larger than an opening may be, since it may have become small.
   private func exactly(_ past: PastDocuments) throws(StorageError) -> WatchBody {
     if group.window != nil, let query = group.query { return try windows(query, past) }
     var body = WatchBody(changes: [])
     var growth = 0
+    var byteCount = 0
     for (key, before) in past.documents.sorted(by: { $0.key < $1.key }) {
       let now = try reading.document(key)
       if now.state == before.state, now.version == before.version { continue }
       let change = DocumentCommitChange(before: before, after: now)
       let meaning = group.meaning(of: change, at: time)
       growth += meaning.growth
-      if let message = meaning.message { body.changes.append(message) }
+      guard let message = meaning.message else { continue }
+      byteCount += now.byteCountStored
+      if byteCount > limitBytes { return try everything(isReset: true) }
+      body.changes.append(message)
     }
     body.growth = growth
     body.heldBefore = group.count.map { $0 - growth...$0 - growth }

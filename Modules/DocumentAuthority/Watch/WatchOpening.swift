@@ -30,6 +30,17 @@ package struct WatchBodyID: Hashable, Sendable {
     case nothing
     /// The client had seen this version.
     case version(DocumentVersion)
+
+    /// Returns true if the changes since this start contain those since another one.
+    ///
+    /// A start in the future is as of the newest version, whichever that is at the time.
+    func covers(_ other: Start) -> Bool {
+      switch (self, other) {
+      case (.version(let version), .version(let later)): version <= later
+      case (.nothing, .nothing): true
+      case (.nothing, .version), (.version, .nothing): false
+      }
+    }
   }
 
   let group: Int

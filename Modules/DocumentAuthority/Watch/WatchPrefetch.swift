@@ -73,7 +73,7 @@ extension WatchDelta {
   func body(
     from start: WatchBodyID.Start, _ known: WatchPrefetch, keepsWindow: Bool
   ) throws(StorageError) -> WatchBody? {
-    guard known.start == start, known.state.epoch == state.epoch,
+    guard known.start.covers(start), known.state.epoch == state.epoch,
       let changes = try changes(since: known.state.last)
     else { return nil }
     var body = known.body

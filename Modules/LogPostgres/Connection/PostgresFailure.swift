@@ -2,7 +2,8 @@ import TernCommitLog
 
 /// The reason a statement failed.
 enum PostgresFailure: Error, Hashable {
-  /// The database refused the statement with this SQLSTATE; it changed nothing.
+  /// The database, or a pooler before it, answered with this SQLSTATE: it changed nothing, but for
+  /// those of ``mayHaveChanged``.
   case refused(state: String, message: String)
   /// The connection was lost, or the deadline has passed, after the statement was sent.
   case lost(String)
@@ -50,9 +51,11 @@ extension PostgresFailure {
   /// True when a change may have taken effect.
   var mayHaveChanged: Bool {
     switch self {
-    // With 40003 the database does not know itself.
-    case .lost, .unexpected, .refused("40003", _): true
-    case .refused, .unreachable, .newerSchema, .tooManyRows, .closed: false
+    // With 40003 the database does not know itself. Class 08 is about a connection, and comes from
+    // poolers: theirs to the database may have been lost behind the statement.
+    case .refused(let state, _): state == "40003" || state.hasPrefix("08")
+    case .lost, .unexpected: true
+    case .unreachable, .newerSchema, .tooManyRows, .closed: false
     }
   }
 

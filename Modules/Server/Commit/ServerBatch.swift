@@ -156,12 +156,16 @@ struct ServerBatch {
 
   /// Reads on the server's executor, as long as it takes few rows.
   ///
-  /// - Parameter charge: Holds the memory of the read.
+  /// - Parameters:
+  ///   - charge: Holds the memory of the read.
+  ///   - portions: The portions of rows that it may take.
   /// - Returns: `nil` when it takes more; then it has changed nothing.
   func read<Value>(
-    _ charge: ReadCharge?, _ body: (any StoreReader) throws(StorageError) -> Value
+    _ charge: ReadCharge?, portions: Int = 1,
+    _ body: (any StoreReader) throws(StorageError) -> Value
   ) throws(StorageError) -> Value? {
-    try counted.read(atMost: portion.rows, charge, body)
+    let (rows, isHuge) = portion.rows.multipliedReportingOverflow(by: portions)
+    return try counted.read(atMost: isHuge ? .max : rows, charge, body)
   }
 
   /// Lets a read go on beside the server's executor.

@@ -109,14 +109,27 @@ struct DocumentListens {
     if let opening {
       return try begin(opening, of: target, dependencies, weight, call, database, &batch)
     }
-    try prefetch(target, corrects: false, call, database, &batch)
+    try prefetch(target, corrects: false, attempt: 0, call, database, &batch)
   }
 
+  /// The times a first snapshot is read for a target whose documents change meanwhile.
+  private static let prefetches = 8
+  /// The largest multiple of the rows of a portion that bring a first snapshot up to date.
+  private static let mostPortions = 64
+
   /// Reads the first snapshot of a target beside the server's executor.
+  ///
+  /// - Parameter attempt: The number of readings before this one: what has changed meanwhile was
+  ///   too much, and may be eight times as much after each.
   private func prefetch(
-    _ target: WatchTarget, corrects: Bool, _ call: DocumentCall, _ database: OpenDatabase,
-    _ batch: inout ServerBatch
+    _ target: WatchTarget, corrects: Bool, attempt: Int, _ call: DocumentCall,
+    _ database: OpenDatabase, _ batch: inout ServerBatch
   ) throws(StorageError) {
+    guard attempt < Self.prefetches else {
+      // A stream that begins anew does so after a pause.
+      let text = "The documents of target \(target.id) change faster than they can be read."
+      return registry.finish(call, DocumentStatus(.unavailable, text), &batch)
+    }
     let authority = database.authority
     // It is judged again when it is added.
     let read = LongRead<WatchPrefetch>(judgedBy: [], at: nil) { reader throws(StorageError) in
@@ -135,7 +148,7 @@ struct DocumentListens {
         registry.finish(call, DocumentStatus(.resourceExhausted, status.message), &batch)
       case .failure(let status): refuse(target.id, status, call, &batch)
       case .success(let prefetch):
-        try add(target, prefetch, isLast: corrects, call, database, &batch)
+        try add(target, prefetch, attempt: attempt, call, database, &batch)
       }
     }
     if let reading = call.readings.last { database.prefetches.add(reading.job, as: id, of: call) }
@@ -143,9 +156,9 @@ struct DocumentListens {
 
   /// Adds a target whose first snapshot was read ahead.
   ///
-  /// - Parameter isLast: Whether the rest is read at once, however much it is.
+  /// - Parameter attempt: The number of readings before the one that was made.
   private func add(
-    _ target: WatchTarget, _ prefetch: WatchPrefetch, isLast: Bool, _ call: DocumentCall,
+    _ target: WatchTarget, _ prefetch: WatchPrefetch, attempt: Int, _ call: DocumentCall,
     _ database: OpenDatabase, _ batch: inout ServerBatch
   ) throws(StorageError) {
     guard let stream = call.stream else { return }
@@ -159,15 +172,16 @@ struct DocumentListens {
     guard call.charge(weight, for: target.id) else {
       return refuse(target.id, Self.tooManyTargets, call, &batch)
     }
-    let listen = { (reader: any StoreReader) throws(StorageError) in
+    let portions = min(1 << (3 * attempt), Self.mostPortions)
+    let opening = try batch.read(nil, portions: portions) { reader throws(StorageError) in
       try database.watch.listen(target, on: stream, prefetch, in: reader)
     }
-    let opening = isLast ? try listen(batch.counted) : try batch.read(nil, listen)
     if let opening {
       return try begin(opening, of: target, dependencies, weight, call, database, &batch)
     }
     // Its client holds another number of documents than it should, or much has changed.
-    try self.prefetch(target, corrects: target.expectedCount != nil, call, database, &batch)
+    let corrects = target.expectedCount != nil
+    try self.prefetch(target, corrects: corrects, attempt: attempt + 1, call, database, &batch)
   }
 
   /// Begins to tell a call about a target.
@@ -213,7 +227,7 @@ struct DocumentListens {
     for push in pushes { call.send(push.message(for: target.id), &batch) }
     for change in opening.tail { tell(change, call, database, &batch) }
     if opening.end.isEmpty {
-      if opening.group != nil { registry.emit(stream) }
+      if opening.group != nil { registry.emit(stream) } else { call.release(target.id) }
       return
     }
     let snapshot = try database.watch.snapshot(at: database.readTime, in: batch.reader)
@@ -308,6 +322,9 @@ struct DocumentListens {
     call.send(DocumentResponse.listen(change).encode(database.names), &batch)
   }
 
+  /// So many comparisons with watched queries are not counted as work: most commits need few.
+  private static let freeMatches = 256
+
   /// Sends the effects of a commit to all watchers.
   ///
   /// A change is encoded once for each query; calls of one number with targets of one name, as
@@ -318,7 +335,11 @@ struct DocumentListens {
     if decision.changes.isEmpty { return }
     database.bodies = [:]
     try ListenReview(listens: self).endDependents(on: decision.changes.map(\.key), database, &batch)
-    for delivery in try database.watch.commit(decision, in: batch.reader) {
+    let matches = database.watch.matchCount
+    let deliveries = try database.watch.commit(decision, in: batch.reader)
+    // What many queries cost is the writer's to pay, as its other work is.
+    batch.spend(max(0, database.watch.matchCount - matches - Self.freeMatches))
+    for delivery in deliveries {
       try ListenReview(listens: self).endDenied(delivery, database, &batch)
       let addresses = addresses(of: delivery.group)
       let showsAll = addresses.askers.allSatisfy {
