@@ -12,6 +12,12 @@ import TernStorage
 extension LMDBHandle {
   /// Writes a compact copy to the file `name`, and syncs it. Snapshots may be lent meanwhile.
   ///
+  /// It copies the state of one read transaction, page by page and without free pages. The cost is
+  /// linear in the data.
+  ///
+  /// The caller holds the write lock, so that no commit is made after the copy began and lost with
+  /// the old file.
+  ///
   /// - Throws: ``StorageError/diskFull``, ``StorageError/syncFailed(code:)``.
   func copy(to name: String) throws(StorageError) {
     let file = makeEmptyFile(directory.file(name))

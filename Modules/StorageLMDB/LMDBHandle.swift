@@ -13,10 +13,15 @@ import TernStorage
 ///
 /// `@unchecked Sendable` is sound because LMDB's environment may be used by all threads, and
 /// ``LMDBEnvironment`` changes its map only when no transaction is open.
+///
+/// Closing follows from ownership: each transaction holds the handle, so the environment closes
+/// after the last one. The handle holds the directory, whose lock excludes other programs.
 @safe
 final class LMDBHandle: @unchecked Sendable {
   /// The address space first asked for: few files meet its end, and thousands of stores in one
   /// process find room. A file that does meet it gets a larger map.
+  ///
+  /// A map costs address space only; pages get memory and disk when they are written.
   static let reservedBytes = 16 << 30
   /// The least address space worth going on with.
   static let leastBytes = 64 << 20
@@ -32,6 +37,13 @@ final class LMDBHandle: @unchecked Sendable {
   let examined: LMDBCommit?
 
   /// Opens the file `name` in `directory` once it was examined, and makes it if there is none.
+  ///
+  /// The order matters: the file is examined before LMDB maps it, since LMDB trusts what it maps.
+  /// The lock file gets its disk space before LMDB writes to it through a map.
+  ///
+  /// - Throws: ``StorageError/corruptStore(reason:)`` from the examination,
+  ///   ``StorageError/diskFull``, ``StorageError/readOnly(path:)``,
+  ///   ``StorageError/cannotOpen(path:code:)``.
   ///
   /// - Parameter witness: The newest commit that was known to be durable.
   init(
@@ -61,6 +73,9 @@ final class LMDBHandle: @unchecked Sendable {
   deinit { unsafe mdb_env_close(environment) }
 
   /// The newest commit in the file. The caller holds the write lock.
+  ///
+  /// Reads the meta page by `pread`, not through the map, so that the digest is of what the file
+  /// holds. `nil` when the read fails.
   var newestCommit: LMDBCommit? {
     var descriptor: Int32 = -1
     unsafe mdb_env_get_fd(environment, &descriptor)
@@ -78,6 +93,8 @@ final class LMDBHandle: @unchecked Sendable {
   var mapBytes: Int { unsafe info.me_mapsize }
 
   /// The part of the map past the last page in use, in bytes.
+  ///
+  /// Free pages inside the file do not count, so a transaction may fit even when this is 0.
   var freeMapBytes: Int { unsafe info.me_mapsize - (info.me_last_pgno + 1) * pageBytes }
 
   /// Sets the size of the map. No transaction may be open.
@@ -98,6 +115,15 @@ final class LMDBHandle: @unchecked Sendable {
     return Int(stat.ms_psize)
   }
 
+  /// Opens the environment with the largest map the address space allows.
+  ///
+  /// Systems with little address space, or a limit on it, refuse the first attempt with `ENOMEM`;
+  /// each further attempt asks for half, down to ``leastBytes``. A size that was asked for
+  /// explicitly is tried once.
+  ///
+  /// `MDB_NOTLS` ties slots to transactions rather than threads, since snapshots move between
+  /// threads. `MDB_NOMETASYNC` leaves out the sync of the root: a crash of the system may lose the
+  /// last commit, never corrupt the file.
   private static func open(
     _ path: String, _ flags: UInt32, _ mapBytes: Int?
   ) throws(StorageError) -> OpaquePointer {
@@ -129,6 +155,8 @@ final class LMDBHandle: @unchecked Sendable {
     }
   }
 
+  /// Opens the unnamed table in a transaction of its own. The handle stays valid after the abort
+  /// because that table always exists.
   private static func openTable(_ environment: OpaquePointer) throws(StorageError) -> MDB_dbi {
     var transaction: OpaquePointer?
     var table = MDB_dbi()

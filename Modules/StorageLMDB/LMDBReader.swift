@@ -2,11 +2,23 @@ import CLMDB
 import TernStorage
 
 /// The backend's side of a snapshot.
+///
+/// The environment lends it to one snapshot, which uses it from one thread at a time.
+/// ``LMDBWriter`` inherits from it, because reads inside a write transaction see the changes made
+/// so far.
 class LMDBReader: StoreReader {
+  /// A writer replaces it when the map grew or the reserve was released.
   var transaction: LMDBTransaction
 
   init(_ transaction: LMDBTransaction) { self.transaction = transaction }
 
+  /// Lends the value where it lies in the mapped file, after its checksum was verified.
+  ///
+  /// The buffer is valid only during `body`. In a write transaction `body` must not change the
+  /// store: LMDB may move the page.
+  ///
+  /// - Throws: ``StorageError/corruptRecord(key:)`` when the checksum of key and value does not
+  ///   match.
   final func withValue<R>(
     for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StorageError) -> R
   ) throws(StorageError) -> R? {
@@ -23,6 +35,8 @@ class LMDBReader: StoreReader {
     return unsafe try body(Span(_unsafeBytes: value))
   }
 
+  /// Returns the bytes under a key without checking them. Recovery uses it to show what is left of
+  /// a corrupt row.
   final func damagedValue(for key: Span<UInt8>) throws(StorageError) -> [UInt8]? {
     // Safe: the record is copied while the transaction is lent and unchanged.
     unsafe try key.withUnsafeBytes { key throws(StorageError) -> [UInt8]? in
@@ -31,6 +45,8 @@ class LMDBReader: StoreReader {
     }
   }
 
+  /// Appends checked rows until the page is full. Each call seeks to the start of the scan; no
+  /// cursor stays open between the pages of one scan.
   final func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
     let range = scan.range
     let isReversed = scan.isReversed
@@ -41,6 +57,8 @@ class LMDBReader: StoreReader {
     }
   }
 
+  /// The first branch serves almost all keys with one lookup and without a loop: rows have more
+  /// than 509 bytes of key only in deep trees.
   @inline(__always)
   private func record(
     for key: UnsafeRawBufferPointer
@@ -69,6 +87,9 @@ class LMDBReader: StoreReader {
 }
 
 /// Copies rows into a page until it is full.
+///
+/// Rows of a bucket get their key from `outer` and the rest, which allocates once a row. Rows of
+/// the root need no copy.
 @safe
 private struct LMDBFiller: LMDBVisitor {
   // Valid as long as the walk, see `fill`.
@@ -103,11 +124,16 @@ private struct LMDBFiller: LMDBVisitor {
   }
 
   /// The most bytes of a record that is hashed because it ends a walk.
+  ///
+  /// Hashing a longer record for a row outside the range would cost more than the scan of a
+  /// short range.
   private static var boundBytes: Int { 1_024 }
 
   /// Finds out whether the row that ends the walk lies inside the range, under a key that was
   /// damaged after the file was examined: the rows behind it would be missing without a word. A
   /// damaged value is the matter of those who read it.
+  ///
+  /// Only the root is checked: inside a bucket `rest` is not the key that the checksum covers.
   @inline(__always)
   func check(bound: LMDBEntry, _ rest: UnsafeRawBufferPointer) throws(StorageError) {
     guard outer.isEmpty, bound.value.count <= Self.boundBytes else { return }
@@ -116,6 +142,12 @@ private struct LMDBFiller: LMDBVisitor {
     }
   }
 
+  /// Tries all flips of one bit in the key. When one of them matches the checksum, the key itself
+  /// is damaged and the error names the key that was stored.
+  ///
+  /// A record that no flip explains has a damaged value. It lies outside the range, so this scan
+  /// does not report it. The cost is one checksum for each bit of the key, and the path is taken
+  /// for corrupt rows only.
   @inline(never)
   private func explain(
     _ bound: LMDBEntry, _ rest: UnsafeRawBufferPointer
@@ -132,6 +164,7 @@ private struct LMDBFiller: LMDBVisitor {
     }
   }
 
+  /// - Throws: ``StorageError/corruptRecord(key:)``, with rows before it already on the page.
   @inline(__always)
   private func append(
     _ entry: LMDBEntry, key: UnsafeRawBufferPointer

@@ -19,14 +19,24 @@ final class LMDBTransaction: @unchecked Sendable {
   private var handle: OpaquePointer?
   // Keeps the file open for as long as the transaction is.
   private let file: LMDBHandle
+  /// The unnamed table of the file, which holds all spaces; the same handle is valid in all
+  /// transactions.
   private let table: MDB_dbi
+  /// One cursor serves all walks of the transaction. A read transaction keeps it while it rests and
+  /// renews it afterwards; a write transaction closes it before it ends, as LMDB requires.
   private var cursor: OpaquePointer?
+  /// False after ``rest()``, until the cursor was renewed for the new snapshot.
   private var cursorIsCurrent = false
   private let isReadOnly: Bool
+  /// The buffer of all lookups. A key made in it is valid until the next one is made.
   let keys = LMDBKeyBuffer()
   /// True when the transaction failed because the map was full.
   private(set) var isMapFull = false
 
+  /// Begins a transaction. A read transaction takes a slot of LMDB's table of readers. A write
+  /// transaction blocks while another one is open, which the store's write lock excludes.
+  ///
+  /// - Throws: ``StorageError/tooManyReaders(limit:)`` when all slots are taken.
   init(_ file: LMDBHandle, isReadOnly: Bool) throws(StorageError) {
     self.file = file
     let flags = isReadOnly ? UInt32(MDB_RDONLY) : 0
@@ -50,6 +60,11 @@ final class LMDBTransaction: @unchecked Sendable {
   }
 
   /// Makes room for `count` bytes under an LMDB key, for the caller to fill at once.
+  ///
+  /// The bytes are uninitialized, and LMDB copies nothing. The caller fills them before its next
+  /// call, which may move the page.
+  ///
+  /// - Throws: ``StorageError/diskFull``; ``isMapFull`` then says if a larger map would help.
   func reserve(
     _ key: UnsafeRawBufferPointer, count: Int
   ) throws(StorageError) -> UnsafeMutableRawPointer {
@@ -72,6 +87,9 @@ final class LMDBTransaction: @unchecked Sendable {
   }
 
   /// Moves the cursor; `nil` past the last or before the first LMDB key.
+  ///
+  /// - Parameter target: The key to seek; required by `MDB_SET` and `MDB_SET_RANGE`, ignored by the
+  ///   relative moves.
   @inline(__always)
   func move(
     _ operation: MDB_cursor_op, _ target: UnsafeRawBufferPointer? = nil
@@ -91,6 +109,9 @@ final class LMDBTransaction: @unchecked Sendable {
   }
 
   /// Ends a write transaction by making it durable.
+  ///
+  /// The handle is gone afterwards, also when it throws: LMDB frees a transaction whose commit
+  /// fails. A second call does nothing.
   func commit() throws(StorageError) {
     closeCursor()
     guard let ending = unsafe handle else { return }
@@ -113,6 +134,9 @@ final class LMDBTransaction: @unchecked Sendable {
   }
 
   /// Lets go of a snapshot but keeps its slot.
+  ///
+  /// A transaction at rest holds no snapshot, so LMDB may reuse pages that it was reading. Renewing
+  /// it is cheaper than beginning one: the slot in the table of readers stays taken.
   func rest() {
     unsafe mdb_txn_reset(handle)
     cursorIsCurrent = false
@@ -124,11 +148,15 @@ final class LMDBTransaction: @unchecked Sendable {
     guard code == MDB_SUCCESS else { throw StorageError.lmdb(code, "begin") }
   }
 
+  /// Translates a code, and remembers a full map, which the error alone does not tell from a full
+  /// disk.
   private func failure(_ code: Int32, _ operation: String) -> StorageError {
     if code == MDB_MAP_FULL { isMapFull = true }
     return .lmdb(code, operation)
   }
 
+  /// Returns the cursor, opened or renewed when it is not current. A failed call leaves nothing to
+  /// undo.
   @inline(__always)
   private func openCursor() throws(StorageError) -> OpaquePointer {
     if cursorIsCurrent, let cursor = unsafe cursor { return unsafe cursor }

@@ -2,11 +2,19 @@ import CLMDB
 import TernStorage
 
 /// The action of a walk on each of its rows.
+///
+/// A visitor that changes rows may only remove the row it is given. LMDB keeps the cursor valid
+/// across that removal and across no other change.
 protocol LMDBVisitor {
   /// The common prefix of the keys of the current space; the walk changes it.
   var outer: [UInt8] { get set }
 
   /// Takes a row: its entry, and its key's rest after `outer`; `false` ends the walk.
+  ///
+  /// - Parameters:
+  ///   - entry: The LMDB key and the record, in the map. Both are valid until the transaction
+  ///     changes or ends.
+  ///   - rest: The part of `entry.key` behind the prefix of its space.
   mutating func visit(
     _ entry: LMDBEntry, _ rest: UnsafeRawBufferPointer
   ) throws(StorageError) -> Bool
@@ -20,6 +28,9 @@ extension LMDBVisitor {
 }
 
 /// The bounds of a walk in one space: rests of keys from `lower` up to, not including, `upper`.
+///
+/// Inside a bucket both bounds are shortened by the bytes that lead to the bucket. An empty `lower`
+/// and a `nil` `upper` set no bound.
 @unsafe
 struct LMDBBounds {
   var lower = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
@@ -27,11 +38,20 @@ struct LMDBBounds {
 }
 
 /// A walk over the rows of a range through the spaces they are in, in key order or against it.
+///
+/// The rows of a space and its pointers lie side by side in LMDB's order, and a pointer sorts
+/// exactly where the keys of its bucket belong. So the walk visits a space in order and recurses at
+/// each pointer.
+///
+/// Each recursion costs two seeks: into the bucket, and back to the pointer. A walk through rows
+/// with short keys never recurses. The depth is at most nine, since keys have at most 4,096 bytes.
 struct LMDBWalk<Visitor: LMDBVisitor> {
   private(set) var visitor: Visitor
   private let transaction: LMDBTransaction
   private let isReversed: Bool
   /// True when pointers to buckets that became empty are removed.
+  ///
+  /// Only walks that remove rows set it; on a snapshot the removal would fail.
   private let prunes: Bool
 
   init(
@@ -58,6 +78,12 @@ struct LMDBWalk<Visitor: LMDBVisitor> {
   }
 
   /// Visits the rows of one space; `false` when the visitor has ended the walk.
+  ///
+  /// `start` may land before the range, on a pointer whose bucket ends before it. `inside` shortens
+  /// the bounds for that bucket, and the inner walk visits nothing.
+  ///
+  /// - Throws: ``StorageError/corruptRecord(key:)`` for a pointer that fails its check, and
+  ///   whatever the visitor throws.
   private mutating func run(
     _ space: LMDBSpace, _ bounds: LMDBBounds
   ) throws(StorageError) -> Bool {
@@ -85,6 +111,10 @@ struct LMDBWalk<Visitor: LMDBVisitor> {
   }
 
   /// Visits the bucket of a pointer, then puts the cursor back on the pointer.
+  ///
+  /// The walk of the bucket moves the only cursor, so the pointer's key is copied first: it lies in
+  /// a page that a removal may change. The cursor returns by an exact search; the next `move` then
+  /// continues behind the pointer.
   private mutating func descend(
     _ pointer: LMDBEntry, _ space: LMDBSpace, _ bounds: LMDBBounds
   ) throws(StorageError) -> Bool {
@@ -103,6 +133,11 @@ struct LMDBWalk<Visitor: LMDBVisitor> {
     return goesOn
   }
 
+  /// Places the cursor on the first entry of a walk: forwards, at or after the lower bound;
+  /// backwards, on the last entry below the upper bound.
+  ///
+  /// Every seek may leave the space, for example to the first key of the next one. The caller
+  /// checks that with `holds`.
   private func start(
     _ space: LMDBSpace, _ bounds: LMDBBounds
   ) throws(StorageError) -> LMDBEntry? {
@@ -124,6 +159,8 @@ struct LMDBWalk<Visitor: LMDBVisitor> {
     return unsafe try last(before: bound)
   }
 
+  /// Returns the entry before `bound`, which need not exist. `MDB_SET_RANGE` finds nothing when
+  /// `bound` is past the last key of the file; the last entry is then the answer.
   private func last(
     before bound: UnsafeRawBufferPointer
   ) throws(StorageError) -> LMDBEntry? {
@@ -133,6 +170,10 @@ struct LMDBWalk<Visitor: LMDBVisitor> {
 
   /// The bounds inside the bucket of the keys that begin with `chunk`; `nil` when the bucket is
   /// past the range, in the direction of the walk.
+  ///
+  /// `chunk` has the length of the space's capacity. A bound that is longer and begins with `chunk`
+  /// lies inside the bucket; its rest is the inner bound. Any other bound either excludes the whole
+  /// bucket or does not restrict it.
   private func inside(
     _ chunk: UnsafeRawBufferPointer, _ bounds: LMDBBounds
   ) -> LMDBBounds? {
@@ -152,6 +193,8 @@ struct LMDBWalk<Visitor: LMDBVisitor> {
     return unsafe inner
   }
 
+  /// Compares a row with the bound at the far end of the walk. The near bound needs no check,
+  /// because the walk starts at it.
   @inline(__always)
   private func isPast(_ rest: UnsafeRawBufferPointer, _ bounds: LMDBBounds) -> Bool {
     if isReversed {
@@ -175,6 +218,10 @@ struct LMDBWalk<Visitor: LMDBVisitor> {
 
 extension LMDBSpace {
   /// Returns true when an LMDB key is in this space.
+  ///
+  /// A cursor that leaves a space meets the next bucket or the rows of the store itself, which
+  /// begin with other bytes. The length is checked before the number is loaded: the store's own
+  /// keys may be short.
   @inline(__always)
   func holds(_ key: UnsafeRawBufferPointer) -> Bool {
     guard let start = key.baseAddress else { return false }
@@ -189,6 +236,8 @@ extension LMDBSpace {
 
 extension LMDBTransaction {
   /// Returns true when a space holds no row.
+  ///
+  /// Seeks with the transaction's cursor, so the caller has to place the cursor again.
   func isEmpty(_ space: LMDBSpace) throws(StorageError) -> Bool {
     let first = unsafe keys.key(space, UnsafeRawBufferPointer(start: nil, count: 0))
     guard let found = unsafe try move(MDB_SET_RANGE, first) else { return true }

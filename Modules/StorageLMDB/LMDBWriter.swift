@@ -2,17 +2,36 @@ import CLMDB
 import TernStorage
 
 /// The backend's side of the write transaction.
+///
+/// LMDB fixes the size of its map before a transaction begins. A transaction that fills the map
+/// fails as a whole, so the writer keeps a list of its changes, grows the map between two
+/// transactions, and replays the list. The list costs a copy of each key and value; the writer does
+/// without it when the free part of the map exceeds ``LMDBEnvironment/ampleBytes``.
+///
+/// One writer exists at a time: ``LMDBStore`` creates it under its write lock, lends it to one
+/// `write` call, and aborts whatever is still open at the end. Changes block on page faults, and on
+/// open snapshots while the map grows; ``commit()`` also syncs.
 final class LMDBWriter: LMDBReader, StoreWriter {
   private let environment: LMDBEnvironment
   /// The changes so far, to make them again after the map grew; `nil` when the map is so large
   /// that no transaction fills it.
+  ///
+  /// The list is in order, and a replay performs all of it: a later change may undo an earlier one.
   private var changes: [Change]?
 
   /// Set when the disk was full: makes room for a transaction that begins with a removal.
+  ///
+  /// The writer calls it at most once, in the first removal, and only if no put came before: the
+  /// closure commits transactions of its own, which is impossible while this one has changes.
   var makeRoom: (() throws(StorageError) -> Void)?
   /// True when puts fail until a row was removed.
+  ///
+  /// The store sets it while the reserve is not held: a put could then consume the last pages that
+  /// a later removal needs for its own copies of pages.
   var mustRemoveFirst = false
 
+  /// A change as replayed after the map grew. Keys are whole keys of the store, not LMDB keys,
+  /// because a replay may allocate other bucket numbers.
   private enum Change {
     case put(key: [UInt8], value: [UInt8])
     case remove(key: [UInt8])
@@ -25,6 +44,11 @@ final class LMDBWriter: LMDBReader, StoreWriter {
     super.init(try environment.beginWrite())
   }
 
+  /// Stores a row, replacing an earlier one under the same key.
+  ///
+  /// - Throws: ``StorageError/diskFull`` when the map is at its limit, or while removals have to
+  ///   come first; ``StorageError/corruptRecord(key:)`` when a pointer on the way to the row fails
+  ///   its check.
   func put(_ value: Span<UInt8>, for key: Span<UInt8>) throws(StorageError) {
     if mustRemoveFirst { throw .diskFull }
     makeRoom = nil
@@ -35,6 +59,8 @@ final class LMDBWriter: LMDBReader, StoreWriter {
     }
   }
 
+  /// Removes a row, and the buckets on its way that became empty. Removing an absent key changes
+  /// nothing and is no error.
   func remove(_ key: Span<UInt8>) throws(StorageError) {
     try prepareToRemove()
     if changes != nil {
@@ -44,11 +70,18 @@ final class LMDBWriter: LMDBReader, StoreWriter {
     }
   }
 
+  /// Removes all rows of a range, one by one. The cost is linear in the rows removed, because LMDB
+  /// has no operation on ranges.
   func remove(_ range: KeyRange) throws(StorageError) {
     try prepareToRemove()
     try apply(.removeRange(range))
   }
 
+  /// Frees the reserve before the first removal on a full disk.
+  ///
+  /// The transaction is still without changes here, so aborting and beginning it again loses
+  /// nothing. It has to end because the reserve is released by commits of its own, and LMDB has one
+  /// writer.
   private func prepareToRemove() throws(StorageError) {
     mustRemoveFirst = false
     guard let makeRoom else { return }
@@ -58,6 +91,13 @@ final class LMDBWriter: LMDBReader, StoreWriter {
     transaction = try environment.beginWrite()
   }
 
+  /// Makes the changes durable; blocks on the sync of the file.
+  ///
+  /// A commit can fill the map itself, as it writes the list of freed pages. It is then repeated
+  /// once after a replay in a larger map; a second failure is reported.
+  ///
+  /// - Throws: ``StorageError/diskFull`` and ``StorageError/syncFailed(code:)``. After the former
+  ///   the old state stands; after the latter the store accepts no more work until it is reopened.
   func commit() throws(StorageError) {
     do throws(StorageError) {
       try transaction.commit()
@@ -68,6 +108,8 @@ final class LMDBWriter: LMDBReader, StoreWriter {
     }
   }
 
+  /// Records and performs a change. When it fills the map, the replay performs it together with all
+  /// earlier ones.
   private func apply(_ change: Change) throws(StorageError) {
     changes?.append(change)
     do throws(StorageError) {
@@ -101,6 +143,7 @@ final class LMDBWriter: LMDBReader, StoreWriter {
     }
   }
 
+  /// Bridges spans to the pointers that LMDB takes; see `put` for the walk through the buckets.
   private func store(_ value: Span<UInt8>, for key: Span<UInt8>) throws(StorageError) {
     // Safe: LMDB copies the key, and the value is copied into the room it made.
     unsafe try key.withUnsafeBytes { key throws(StorageError) in
@@ -122,6 +165,10 @@ final class LMDBWriter: LMDBReader, StoreWriter {
     try walk.run(range)
   }
 
+  /// Finds the space of a key, creating missing buckets on the way, and stores the record there.
+  ///
+  /// A key within the root's capacity takes one step. Each further step consumes the capacity of a
+  /// space, so a key of 4,096 bytes passes through nine spaces.
   private func put(
     _ value: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer
   ) throws(StorageError) {
@@ -136,6 +183,13 @@ final class LMDBWriter: LMDBReader, StoreWriter {
     unsafe try store(value, under: transaction.keys.key(space, rest), checkedAs: key)
   }
 
+  /// Writes a record in place: a checksum of 4 bytes, the least significant one first, then the
+  /// value.
+  ///
+  /// - Parameters:
+  ///   - lmdbKey: The LMDB key, prefix of its space included.
+  ///   - key: The key that the checksum covers: the whole key for a row, the LMDB key for a pointer, so
+  ///     that a row under another key fails its check.
   private func store(
     _ value: UnsafeRawBufferPointer, under lmdbKey: UnsafeRawBufferPointer,
     checkedAs key: UnsafeRawBufferPointer
@@ -149,6 +203,9 @@ final class LMDBWriter: LMDBReader, StoreWriter {
   }
 
   /// Makes a bucket and the pointer to it.
+  ///
+  /// The number comes from a counter in the store, so a number never names two buckets, even after
+  /// the first one was removed.
   private func makeBucket(
     in space: LMDBSpace, _ rest: UnsafeRawBufferPointer
   ) throws(StorageError) -> LMDBSpace {
@@ -162,6 +219,11 @@ final class LMDBWriter: LMDBReader, StoreWriter {
   }
 
   /// Removes one row, and the pointers on its way whose buckets became empty.
+  ///
+  /// The recursion is as deep as the row has spaces. A pointer goes after the row inside its
+  /// bucket, on the way back; a crash cannot separate the two because both are in one transaction.
+  ///
+  /// - Returns: `false` when there was no row.
   private func remove(
     _ rest: UnsafeRawBufferPointer, in space: LMDBSpace
   ) throws(StorageError) -> Bool {
@@ -179,6 +241,8 @@ final class LMDBWriter: LMDBReader, StoreWriter {
 }
 
 /// Removes the rows of a walk.
+///
+/// It never looks at values: corrupt rows can be removed like all others.
 private struct LMDBRemover: LMDBVisitor {
   let transaction: LMDBTransaction
   var outer: [UInt8] = []
