@@ -7,6 +7,10 @@ import TernTreeWire
 // The life of sessions, in which all parts take part.
 extension ServerMachine {
   /// Opens a session for the client that introduced itself.
+  ///
+  /// A client may open once. The answer is a handshake, a redirect, a rejection that ends the
+  /// session, or a question: when another session of the same client seems alive, the client has to
+  /// open once more to replace it.
   mutating func greet(
     _ session: Session, _ opening: TreeOpening, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -41,6 +45,10 @@ extension ServerMachine {
   }
 
   /// Fires what the client's session before this one left, before anything else it does.
+  ///
+  /// The predecessor may still be open here, because its link is dead and not yet noticed, or it
+  /// ended and waits for its grace period. In both cases its onDisconnect operations happen now,
+  /// before any write of the new session.
   private mutating func endPredecessor(
     _ id: UInt128, of session: Session, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -63,6 +71,9 @@ extension ServerMachine {
   }
 
   /// Accepts a credential, and with it another identity.
+  ///
+  /// All bytes that the session's listens hold move to the share of the new user. When that share
+  /// is too small, the session ends: otherwise a client could collect the shares of many users.
   mutating func authenticate(
     _ credential: TreeCredential, _ call: TreeCall, _ batch: inout ServerBatch
   ) throws(StorageError) {

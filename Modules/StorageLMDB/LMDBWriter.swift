@@ -188,8 +188,8 @@ final class LMDBWriter: LMDBReader, StoreWriter {
   ///
   /// - Parameters:
   ///   - lmdbKey: The LMDB key, prefix of its space included.
-  ///   - key: The key that the checksum covers: the whole key for a row, the LMDB key for a pointer, so
-  ///     that a row under another key fails its check.
+  ///   - key: The key that the checksum covers: the whole key for a row, the LMDB key for a
+  ///     pointer. A row under another key fails its check.
   private func store(
     _ value: UnsafeRawBufferPointer, under lmdbKey: UnsafeRawBufferPointer,
     checkedAs key: UnsafeRawBufferPointer

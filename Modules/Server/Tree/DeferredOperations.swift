@@ -7,6 +7,11 @@ import TernTreeWire
 /// The user on whose behalf a deferred operation happens, as it is stored: JSON.
 ///
 /// Source: Docs/Formats/wire-extensions.md, section 6.
+///
+/// Members of the object: `ns`, the database; `local`; `identity`; `c`, the client in hexadecimal
+/// digits; `credential` with `holder`, `expires` and `issued` in seconds, and `voucher` in
+/// hexadecimal digits. `c` and `credential` are optional, as are the three last members of the
+/// credential.
 struct SessionOwner: Equatable {
   var requester: Requester
   /// The client that the session belongs to.
@@ -43,6 +48,8 @@ struct SessionOwner: Equatable {
 
   /// Returns true when both act alike: the same requester by the same credential, however it is
   /// stored.
+  ///
+  /// Operations of one user in a row are folded only if both would be judged and revoked alike.
   func acts(as other: SessionOwner) -> Bool {
     requester == other.requester && credential?.holder == other.credential?.holder
       && credential?.issued == other.credential?.issued
@@ -111,10 +118,16 @@ struct DeferredOperation {
 
 /// The deferred operations of a session in the order in which they were left, folded where one user
 /// left several in a row.
+///
+/// Cancelling works on all parts, so the parts are a replay of the whole history: the order of
+/// operations of different users at overlapping paths decides which one wins.
 struct DeferredOperations {
   private var parts: [(owner: SessionOwner, tree: DisconnectTree)] = []
 
   /// Reads what a session left. An operation that cannot be read is not there.
+  ///
+  /// An unreadable row is skipped rather than reported: its session has ended, and the operations
+  /// of other rows must still happen.
   init(_ estate: DisconnectOperations.PendingDisconnects) {
     guard let first = SessionOwner(estate.owner) else { return }
     for bytes in estate.writes {

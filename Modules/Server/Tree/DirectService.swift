@@ -9,9 +9,15 @@ import TernTreeRows
 import TernTreeWire
 
 /// Decides requests without a session: the same authorizer, the same commits, the same pushes.
+///
+/// It serves REST, streaming, the console and other nodes. A request has no session, so it brings
+/// its credential, and identity and rules are found out for it alone.
 struct DirectService {
   let context: ServerContext
   /// Names what is pushed.
+  ///
+  /// One generator for the whole server, so that names sort in the order of the requests also
+  /// within a millisecond.
   private var names = PushIDGenerator()
 
   init(_ context: ServerContext) { self.context = context }
@@ -19,6 +25,13 @@ struct DirectService {
   private var limits: ServerLimits { context.options.limits }
 
   /// Decides a direct request.
+  ///
+  /// The checks come in the order of their cost and of what they reveal: redirect, name of the
+  /// database, role of the node, credential, rate, disk, rights.
+  ///
+  /// - Parameters:
+  ///   - ticket: The number under which the answer is delivered.
+  ///   - rates: Counts the request against its address and its user.
   ///
   /// - Returns: `nil` when the answer takes a read that goes on beside the server's executor;
   ///   ``finish(_:_:_:_:_:)`` has it.
@@ -66,6 +79,9 @@ struct DirectService {
   }
 
   /// Answers a request whose read has ended.
+  ///
+  /// The rows that were read are charged to the client's address before anything else, also when
+  /// the answer is then denied.
   func finish(
     _ job: ReadJob, _ request: DirectRequest, _ tree: inout TreeService,
     _ admin: borrowing AdminService, _ batch: inout ServerBatch
@@ -93,6 +109,7 @@ struct DirectService {
     return try admin.credentials.recognize(credential, batch).identity
   }
 
+  /// A size limit in the request replaces that of the database; `TreeAccess` applies it.
   private func access(
     of request: DirectRequest, _ identity: Identity, _ tree: inout TreeService,
     _ admin: borrowing AdminService
@@ -110,6 +127,8 @@ struct DirectService {
     case read(TreePath, DirectRead.Subject)
   }
 
+  /// Operations of administrators were handled by the caller. They are listed here, so that a new
+  /// operation cannot be forgotten, and denied in case one reaches this point.
   private mutating func decide(
     _ operation: DirectRequest.Operation, _ access: TreeAccess, _ batch: inout ServerBatch
   ) throws(StorageError) -> Reply {
@@ -137,6 +156,9 @@ struct DirectService {
   // MARK: - Reads
 
   /// Returns the most bytes of rows that are kept for an answer.
+  ///
+  /// Large reads exist in two forms: everything or word that it is large, and a query with a bound.
+  /// The bound is the smallest of the request's, the limits' and the memory budget's.
   private func readBytes(for subject: DirectRead.Subject, _ request: DirectRequest) -> Int {
     if case .nodeOrWord = subject { return limits.wholeReadBytes }
     let most = limits.readBytes(within: context.budget.limitBytes)
@@ -147,6 +169,9 @@ struct DirectService {
   ///
   /// Nothing is merged with the answer, so it may be that of any moment behind the request.
   /// Source: Docs/Decisions/0064.
+  ///
+  /// - Returns: The answer, or `nil` when a job was added to the batch; `finish` then gets its
+  ///   result.
   private func begin(
     _ read: DirectRead, for request: DirectRequest, _ ticket: UInt64, _ access: TreeAccess,
     _ batch: inout ServerBatch
@@ -180,6 +205,8 @@ struct DirectService {
       ? nil : .invalid(TreeAccess.indexText(query, at: path))
   }
 
+  /// A write whose expected hash does not match is answered with the present data, which Firebase's
+  /// clients need for their next attempt. That takes a read with its own check of rights.
   private mutating func write(
     _ write: TreeWrite, expectedHash: String?, _ access: TreeAccess, _ batch: inout ServerBatch
   ) throws(StorageError) -> Reply {
@@ -211,6 +238,9 @@ struct DirectService {
   }
 
   /// Removes everything of a database; its listeners are told.
+  ///
+  /// Writes the empty tree at the root, so that listeners and the log see an ordinary write; then
+  /// the database's own rules and settings are removed.
   private mutating func remove(
     _ access: TreeAccess, _ admin: inout AdminService, _ batch: inout ServerBatch
   ) throws(StorageError) -> DirectAnswer {
@@ -224,6 +254,8 @@ struct DirectService {
     return .done
   }
 
+  /// The name comes from the server's clock. A client that repeats the request gets another name:
+  /// requests without a session have no number by which a repetition is recognized.
   private mutating func push(
     _ node: TreeNode, below path: TreePath, _ access: TreeAccess, _ batch: inout ServerBatch
   ) throws(StorageError) -> Reply {
@@ -258,6 +290,8 @@ extension DirectRequest.Operation {
   }
 
   /// True for what a client reads that has no session: the newest state.
+  ///
+  /// A node that follows waits for its copy to be current before it answers these.
   var readsForClient: Bool {
     switch self {
     case .read, .readOrExport, .names, .readRules, .readRuleCoverage, .readSetting, .databases,

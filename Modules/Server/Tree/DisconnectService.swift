@@ -9,10 +9,19 @@ import TernTreeRows
 import TernTreeWire
 
 /// The writes that sessions leave for the moment they end.
+///
+/// Each operation is stored in a row when the client leaves it, so that a crash of the server does
+/// not lose it. ``TreeService/fire(_:_:_:)`` applies the operations when their session ends; one
+/// commit both applies and removes them, so that they happen once.
 struct DisconnectService {
   /// The writes of all sessions.
+  ///
+  /// It holds bytes, whose meaning ``DeferredOperation`` knows.
   var operations: DisconnectOperations
   /// The ended sessions whose writes wait for space on the disk.
+  ///
+  /// Firing writes rows, which a full disk cannot take. They are fired in order once the server has
+  /// space.
   private var waiting: [UInt128] = []
 
   init(limits: PresenceLimits) {
@@ -21,6 +30,11 @@ struct DisconnectService {
   }
 
   /// Leaves a write for the moment the session ends.
+  ///
+  /// The rules are asked twice: now, so that the client hears of a denial, and again when the
+  /// operation fires, since rules and data may change.
+  ///
+  /// Server values stay unresolved, because a timestamp means the time of the disconnect.
   mutating func leave(
     _ write: TreeWrite, _ request: TreeRequest, _ call: TreeCall, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -52,6 +66,9 @@ struct DisconnectService {
   }
 
   /// Takes back what was left at and below a path.
+  ///
+  /// A cancellation is stored as a further operation unless it leaves none: then all rows of the
+  /// session are removed.
   mutating func takeBack(
     _ path: TreePath, _ request: TreeRequest, _ call: TreeCall, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -71,6 +88,11 @@ struct DisconnectService {
     keep(request, call, &batch, isCancellation: true)
   }
 
+  /// Appends the request to the session's rows. Every ``writesPerSummary`` rows the operations are
+  /// replaced by fewer that have the same effect, if that saves enough.
+  ///
+  /// The first owner is stored with the session; an operation of the same user is stored without
+  /// one.
   private mutating func keep(
     _ request: TreeRequest, _ call: TreeCall, _ batch: inout ServerBatch,
     isCancellation: Bool = false
@@ -97,9 +119,15 @@ struct DisconnectService {
   }
 
   /// The number of onDisconnect operations after which they are summarized.
+  ///
+  /// A summary takes time linear in the session's operations, so that one for each operation would
+  /// let a client cause quadratic work.
   private static let writesPerSummary = 64
 
   /// Fewer requests that leave the same, if there are.
+  ///
+  /// - Returns: `nil` unless it is time, and at least half of the rows, or beyond the limit 64
+  ///   rows, would be saved.
   private func summary(of id: UInt128) -> [[UInt8]]? {
     guard let estate = operations.estate(of: id), !estate.writes.isEmpty,
       estate.writes.count.isMultiple(of: Self.writesPerSummary)

@@ -9,23 +9,46 @@ import TernTreeWire
 ///
 /// Every push is encoded once for all recipients; the listens that cover the write are found along
 /// its path, without a look at the others.
+///
+/// It lives for one write. Three groups of listens are served: those above the base and at it,
+/// along the path; those between the base and a written path of a merge; and those below a written
+/// path, whose data were replaced as a whole. A write without listeners costs at most one
+/// dictionary lookup for each segment of its path.
+///
+/// The order of pushes is that of paths, so that all servers of a simulation produce the same
+/// frames. A group is served at most once for a write, even if several entries of a merge concern
+/// it.
 struct FanOut {
   private let namespace: Namespace
   private let reader: any StoreReader
   private let version: Version
   /// The path of the write; never a priority.
   private let base: TreePath
+  /// The assignments of the write, with paths from the root.
   private let entries: [TreeMerge.Entry]
   /// The push for all plain listens at and above the base.
+  ///
+  /// Its data are those of the whole write, so one frame serves every listen that covers the base.
+  /// It is encoded when the first such listen is met.
   private var shared: PushFrame?
   /// The links that the shared push went to; they need nothing more.
+  ///
+  /// One link may listen at several paths above the base; it gets the shared push once. Pushes with
+  /// a tag are not part of this: each tagged listen gets its own.
   private var covered: Set<Int>?
   /// The children that were offered to windows.
   private var offered = 0
 
   /// So many of them are not counted as work: most writes offer few.
+  ///
+  /// At most this many cost about as much as the rest of a small write. Further ones are spent as
+  /// steps, so that large windows do not keep other clients waiting.
   private static let freeChildren = 256
 
+  /// Hashes and readers learn of the write here, before anything is pushed: the hash of each node
+  /// on the path is invalid from now on, and a read beside the executor compares its version with
+  /// the recorded one.
+  ///
   /// - Parameter write: Resolved, and already among the batch's changes.
   private init(of write: TreeWrite, in namespace: Namespace, _ batch: borrowing ServerBatch) {
     self.namespace = namespace
@@ -40,6 +63,12 @@ struct FanOut {
   /// Pushes a write, already among the batch's changes, to all listens that may have it.
   ///
   /// Listens that wait to be judged again are judged first.
+  ///
+  /// A write above a listen that waits for its review could reveal data that the client may not
+  /// read any more. Such listens are therefore judged here, and removed if they are denied.
+  ///
+  /// - Throws: Storage errors other than corruption. A corrupt window ends its own listens and
+  ///   nothing else.
   static func deliver(
     _ write: TreeWrite, in namespace: Namespace, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -52,6 +81,8 @@ struct FanOut {
   }
 
   /// Adds all pushes to the batch, in the order of paths.
+  ///
+  /// Follows the path of the base through the index of listens, and stops where no listen is below.
   private mutating func deliver(to batch: inout ServerBatch) throws(StorageError) {
     if entries.isEmpty { return }
     var node = namespace.listens.root
@@ -65,6 +96,9 @@ struct FanOut {
   }
 
   /// The groups that may be told something, those below the write included.
+  ///
+  /// The cost is linear in the listens below the base. It is paid only while listens are under
+  /// review.
   private var concernedGroups: [ListenGroup] {
     var node = namespace.listens.root
     var groups = node.groups
@@ -82,6 +116,10 @@ struct FanOut {
   }
 
   /// Serves the listens below the base.
+  ///
+  /// The first loop collects the nodes between the base and each written path: such a node may hold
+  /// several entries, and its listens get one push with all of them. The second loop serves what
+  /// lies below a written path; there, each entry is a replacement of the whole data.
   private mutating func descend(
     from node: ListenNode, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -110,6 +148,9 @@ struct FanOut {
   }
 
   /// Serves the listens at a node that holds all of `entries`.
+  ///
+  /// - Parameter entries: The entries at or below the node, or all entries when the write lies
+  ///   below it.
   private mutating func visit(
     _ node: ListenNode, _ entries: [TreeMerge.Entry], _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -119,6 +160,8 @@ struct FanOut {
     let relative = entries.compactMap { entry in
       entry.path.relative(to: node.path).map { TreeMerge.Entry(path: $0, node: entry.node) }
     }
+    // `recordChange` marks the group as changed also when it has no members: a first answer that is
+    // being read for it is out of date.
     for group in node.groups where group.recordChange(at: version) {
       if isOver(group, batch) {
         group.forgetWindow()
@@ -152,6 +195,9 @@ struct FanOut {
 
 extension FanOut {
   /// Pushes what was written, to listens to everything.
+  ///
+  /// A listen at or above the base gets the shared frame. A listen between the base and the written
+  /// paths gets a frame with the entries below it alone.
   private mutating func pushPlain(
     to group: ListenGroup, _ entries: [TreeMerge.Entry], _ batch: inout ServerBatch
   ) {
@@ -166,6 +212,9 @@ extension FanOut {
   }
 
   /// Pushes a listen's whole new data.
+  ///
+  /// A filtered listen is filled again from the new node. When no client's share has memory for
+  /// that window, all listens of the group end with a notice.
   private mutating func pushWhole(
     _ node: TreeNode, to group: ListenGroup, _ batch: inout ServerBatch
   ) {
@@ -179,6 +228,11 @@ extension FanOut {
   }
 
   /// Pushes what changes in a filtered listen.
+  ///
+  /// The update may read rows: a child that leaves a limited window is replaced by the next one
+  /// from the store. Three outcomes end the group's listens: corrupt rows, rows that are more than
+  /// one push may read, and a window that no share has memory for. The write itself is not affected
+  /// by any of them.
   ///
   /// - Parameter relative: The entries of the write, counted from the node of the listen.
   private mutating func pushWindow(
@@ -211,6 +265,8 @@ extension FanOut {
     send(&frame, to: group, &batch)
   }
 
+  /// A single entry travels as `put`, several as one `merge`, so that a client applies them
+  /// together.
   private func message(_ entries: [TreeMerge.Entry], below path: TreePath) -> TreeServerMessage {
     if entries.count == 1, let entry = entries.first {
       return .put(TreePush(path: entry.path, entry.node, version: version))
@@ -222,6 +278,8 @@ extension FanOut {
     return .merge(TreePush(path: path, merge, version: version))
   }
 
+  /// Sends to tagged listens first, then to plain ones in one broadcast. Links whose pushes exceed
+  /// the bounds of the batch are left out, because they are being closed.
   private mutating func send(
     _ frame: inout PushFrame, to group: ListenGroup, _ batch: inout ServerBatch
   ) {
@@ -240,6 +298,9 @@ extension FanOut {
   }
 
   /// Sends a push to the listens with a tag; a long frame once for all that use the same one.
+  ///
+  /// Short frames go out one by one from the frame's cache. Long ones are grouped by tag, so that
+  /// at most one copy for each tag is in memory, and each copy is counted once.
   private func sendTagged(
     _ frame: inout PushFrame, to group: ListenGroup, _ batch: inout ServerBatch
   ) {

@@ -5,6 +5,9 @@ import TernTreeRows
 import TernTreeWire
 
 /// One database of the server: a tree below a prefix of the store, and who listens to it.
+///
+/// It is a class because sessions and listens refer to it. It lives and is used inside the machine
+/// only. A transient one serves a single request and has neither members nor listens.
 final class Namespace {
   let name: String
   /// The name as the machine's dictionaries have it.
@@ -12,12 +15,17 @@ final class Namespace {
   let authority: TreeAuthority
   let listens = ListenIndex()
   /// The shape of the tree as its writes have shown it.
+  ///
+  /// It saves reads that find out if a node is a leaf or has children. It is only a hint: whatever
+  /// it does not know is read.
   let places = KnownPaths()
   /// The hashes of its large nodes that conditional writes were compared with.
   let hashes: NodeHashes
   /// The paths that were written while reads go on beside the server's executor.
   var recentWrites = RecentWrites()
   /// The sessions, by slot, with listens that wait to be judged again, and their rights since then.
+  ///
+  /// Empty except after a change of rules or identities. A write checks it before it pushes.
   var underReview: [Int: TreeCall] = [:]
   /// The sessions that have it open, by slot.
   private var members: [Int: Member] = [:]
@@ -28,6 +36,9 @@ final class Namespace {
   }
 
   /// The most listeners of a group that are looked at for one that can be charged with its window.
+  ///
+  /// Looking at all of them would make a push linear in the listeners even when none can be
+  /// charged.
   private static let chargedListeners = 16
 
   var rows: TreeRows { authority.rows }
@@ -54,6 +65,8 @@ final class Namespace {
   }
 
   /// Ends all listens in a group, and tells their clients the reason.
+  ///
+  /// Each link gets the notice once; the group may be gone from the index afterwards.
   func end(
     _ group: ListenGroup, _ status: TreeStatus, _ detail: String, _ batch: inout ServerBatch
   ) {
@@ -68,6 +81,9 @@ final class Namespace {
   }
 
   /// Ends a session's listen.
+  ///
+  /// Removes membership, charge and, if it was the last, the group. Does nothing for a listen that
+  /// is gone already.
   func remove(_ session: Session, from group: ListenGroup) {
     group.remove(session.slot)
     if session.listens.contains(group) {

@@ -2,12 +2,17 @@ import TernTreeWire
 
 /// An encoded push, shared by all of its recipients: its data are encoded once, and a tag is put
 /// in where the body ends.
+///
+/// A push ends with `}}}`, the ends of the body and of the two objects around it. A tag is the
+/// member `t` of the body, so it goes in front of those bytes, and nothing is encoded again.
 struct PushFrame {
   /// The frame without a tag.
   let plain: [UInt8]
   /// True until the frame without a tag was sent to a link.
   var isNew = true
   /// Short frames for tags asked for so far; few clients count far.
+  ///
+  /// Clients number their queries from 1, so listeners of one query often use the same tag.
   private var tagged: [Int64: [UInt8]] = [:]
 
   init(_ message: TreeServerMessage) {

@@ -3,6 +3,9 @@ import TernStorage
 import TernTreeWire
 
 /// The answer to a write as the ledger keeps it: empty for a plain success.
+///
+/// Layout: the status and the detail, each as a count of bytes and that many bytes of UTF-8.
+/// Nothing at all means `ok` without detail, which is what almost all writes store.
 struct StoredOutcome: Equatable {
   var status: TreeStatus
   var detail: String
@@ -12,6 +15,7 @@ struct StoredOutcome: Equatable {
     self.detail = detail
   }
 
+  /// Never fails: whatever is missing counts as `ok`, or as an empty detail.
   init(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes)
     let status = reader.counted().map { String(decoding: $0, as: UTF8.self) }

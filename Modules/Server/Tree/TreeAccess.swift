@@ -7,15 +7,25 @@ import TernTreeRows
 import TernTreeWire
 
 /// The rights of one requester in one database of trees.
+///
+/// It is made anew for each request, so that it never outlives a change of identity or rules.
 struct TreeAccess {
   let namespace: Namespace
   let requester: Requester
   /// Decides about the database.
   let authorizer: any Authorizer
   /// The most that a write may change; `nil` for any amount.
+  ///
+  /// From the request if it names one, else from the settings of the database.
   var writeSizeLimit: WriteSizeLimit?
 
   /// Returns the denial of a read; `nil` when the requester may read.
+  ///
+  /// A verdict that the rules cannot decide counts as a denial here: all data are at hand, so
+  /// nothing remains that could decide it.
+  ///
+  /// - Throws: Corruption that the rules met. Callers that catch it deny the access, or report
+  ///   damaged data.
   func readRefusal(
     of path: TreePath, _ query: TreeQuery, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> AccessRefusal? {
@@ -27,6 +37,8 @@ struct TreeAccess {
   }
 
   /// Returns the rejection of a session's read; `nil` when it may read.
+  ///
+  /// - Returns: A complete response; its text says if the path or the rules are the reason.
   func refusal(
     of path: TreePath, _ query: TreeQuery, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> TreeResponse? {
@@ -41,6 +53,9 @@ struct TreeAccess {
   }
 
   /// Returns the denial of a write whose server values are resolved; `nil` when it may be made.
+  ///
+  /// - Parameter assignments: The resolved values by path. Rules see them as the new data, and the
+  ///   store as the old.
   func writeRefusal(
     of assignments: [TreeMerge.Entry], _ batch: borrowing ServerBatch
   ) throws(StorageError) -> AccessRefusal? {
@@ -62,6 +77,8 @@ struct TreeAccess {
   }
 
   /// Returns the denial of a write that its paths alone suffice for, else ``DirectAnswer/done``.
+  ///
+  /// Used for large writes, which are judged by their paths before their data are parsed.
   func certainDenial(
     ofWriting paths: [TreePath], _ batch: borrowing ServerBatch
   ) throws(StorageError) -> DirectAnswer {
@@ -107,6 +124,9 @@ struct TreeAccess {
   ///
   /// The size of data that the requester may not read does not count, because the answer would
   /// tell it.
+  ///
+  /// Each size is measured up to what is left of the limit, so that the cost is bounded by the
+  /// limit and not by the data.
   func isTooLarge(
     _ write: TreeWrite, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Bool {

@@ -5,7 +5,11 @@ import TernStorage
 import TernTreeWire
 
 /// One request of one session, and its rights.
+///
+/// A listen under review keeps its call: the rights since the review began are those it is judged
+/// by.
 struct TreeCall {
+  /// The client's number for the request, which the answer repeats.
   let number: UInt64
   let session: Session
   let access: TreeAccess

@@ -10,15 +10,27 @@ import TernTreeWire
 ///
 /// A listen is told changes from the place among the commits at which its first data are sent, and
 /// these are the data of that place. Source: Docs/Decisions/0065.
+///
+/// A listen passes three stages. *Admission* checks rules, limits and memory. The *first answer*
+/// comes from the cheapest source: an answer of this batch, the client's own copy when hashes
+/// agree, a read that others share, a short read on the executor, a long read beside it. *Start*
+/// sends it and makes the link a member of the group.
+///
+/// Admission is undone before a long read and repeated at its end, because identity, rules and
+/// memory may change meanwhile.
 struct TreeListens {
   let context: ServerContext
 
   private var limits: ServerLimits { context.options.limits }
 
   /// A listen that may be, and the memory that it is charged with.
+  ///
+  /// Until ``start`` or ``undo()`` is called, the client is charged for the listen, and the group
+  /// exists without being told to.
   private struct Admission {
     let listen: TreeListen
     let group: ListenGroup
+    /// 0 for a listen that the session has already: repeating it is charged once.
     let bytes: Int
     let call: TreeCall
 
@@ -36,6 +48,9 @@ struct TreeListens {
   }
 
   /// Starts a listen: its data first, unless the client has them, then the answer.
+  ///
+  /// - Parameter listen: The listen as the client sent it. Its query is normalized during
+  ///   admission, so that equal queries share a group.
   func begin(
     _ listen: TreeListen, _ call: TreeCall, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -68,6 +83,9 @@ struct TreeListens {
   }
 
   /// Goes on with the listen of a read that has ended.
+  ///
+  /// `pending.isLast` limits the repetitions: data that change faster than they are read are
+  /// finally read on the executor, where nothing can change them.
   func finish(
     _ listen: TreeListen, _ pending: PendingTreeRead, _ call: TreeCall, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -92,6 +110,12 @@ struct TreeListens {
   }
 
   /// Checks and charges a listen; answers the request when it may not be.
+  ///
+  /// The order of checks matters: rules come first, so that a client that may not read learns
+  /// nothing about limits or indexes. The group is looked up last and removed again if the charge
+  /// fails.
+  ///
+  /// - Returns: `nil` when the request was answered with a rejection.
   private func admit(
     _ listen: TreeListen, _ call: TreeCall, _ batch: inout ServerBatch
   ) throws(StorageError) -> Admission? {
@@ -122,6 +146,11 @@ struct TreeListens {
   }
 
   /// Sends the data that a listen begins with, and the answer; from now on it is told changes.
+  ///
+  /// - Parameters:
+  ///   - answer: The first data, which must be those of the present version.
+  ///   - bytesPerStep: The bytes of the frame that count as one step: more for data that were read
+  ///     beside the executor, whose reading was charged there.
   private func start(
     _ admission: Admission, _ answer: FirstAnswer, _ batch: inout ServerBatch,
     bytesPerStep: Int = ServerBatch.bytesPerStep
@@ -161,6 +190,9 @@ struct TreeListens {
 
   /// The rejection of a listen that could not be charged: to be repeated when it is others that
   /// hold the memory.
+  ///
+  /// `unavailable` says that a repetition may succeed; `failed` says that the client has to end
+  /// other listens first.
   private func tooMuchMemory(_ bytes: Int, _ charge: ListenCharge) -> TreeResponse {
     if charge.isWithinShare(adding: bytes) {
       return .init(.unavailable, detail: "The server's memory is in use. Try again.")
@@ -171,6 +203,9 @@ struct TreeListens {
   }
 
   /// Ends a listen.
+  ///
+  /// Unknown listens are confirmed as well: the client may unlisten after a revocation that it has
+  /// not received yet.
   func unlisten(
     _ path: TreePath, _ query: TreeQuery, _ call: TreeCall, _ batch: inout ServerBatch
   ) {
@@ -196,6 +231,11 @@ extension TreeListens {
   }
 
   /// Reads beside the executor; the listen is admitted again at the end.
+  ///
+  /// Readers of one group share one answer. The first to finish keeps it, and those that begin
+  /// later find it without reading.
+  ///
+  /// - Parameter attempt: 1 for the first read; see ``PendingTreeRead``.
   private func readBeside(
     _ read: ListenRead, _ admission: Admission, attempt: Int, _ batch: inout ServerBatch
   ) {
@@ -224,6 +264,7 @@ extension TreeListens {
     }
   }
 
+  /// - Throws: Errors that are not about corrupt rows; they end the batch.
   private func fail(
     _ error: StorageError, _ admission: Admission, _ batch: inout ServerBatch
   ) throws(StorageError) {

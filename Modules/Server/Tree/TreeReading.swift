@@ -7,6 +7,13 @@ import TernTreeRows
 ///
 /// Single nodes are answered from single rows, whatever lies below them; an answer is remembered,
 /// for one place is asked about by many rules.
+///
+/// Rules read synchronously and cannot throw storage errors. A failed read returns absent data and
+/// is kept in `failure`; the owner of the reading calls ``finish()`` before it uses the verdict,
+/// which is worthless after a failure.
+///
+/// It lives for one verdict. The remembered shapes are valid as long as the batch makes no further
+/// change.
 final class TreeReading: RulesSnapshot {
   private let rows: TreeRows
   private let reader: any StoreReader
@@ -21,6 +28,8 @@ final class TreeReading: RulesSnapshot {
   /// The state for an authorizer.
   var state: TreeState { TreeState(snapshot: self) { self.node(at: $0) } }
 
+  /// Reads everything at a path. The cost is linear in the data; rules that need less use the other
+  /// functions.
   func node(at path: TreePath) -> TreeNode {
     let reader = reader
     do throws(StorageError) {
@@ -31,6 +40,7 @@ final class TreeReading: RulesSnapshot {
     }
   }
 
+  /// Reads one or two rows, whatever lies below.
   func shape(at path: TreePath) throws(RulesDataError) -> RulesShape {
     if let known = shapes[path] { return known }
     let reader = reader
@@ -50,6 +60,9 @@ final class TreeReading: RulesSnapshot {
     }
   }
 
+  /// - Parameters:
+  ///   - key: The last child of the previous page; `nil` for the first page.
+  ///   - limit: The most children of the page.
   func children(
     at path: TreePath, after key: TreeKey?, limit: Int
   ) throws(RulesDataError) -> [RulesChild] {

@@ -9,16 +9,27 @@ import TernTreeRows
 import TernTreeWire
 
 /// Databases of trees: their requests, and what sessions leave for their end.
+///
+/// It dispatches requests, and owns the open databases and the onDisconnect operations. Reads are
+/// decided by ``TreeListens`` and ``TreeGets``, writes by ``TreeWriter``.
 struct TreeService {
   private let context: ServerContext
   /// The databases that sessions have open.
+  ///
+  /// A database is here while at least one session has it open. Its listens and its knowledge about
+  /// paths go with the last session.
   private(set) var namespaces: [ExactText: Namespace] = [:]
   /// The hashes of large nodes, by database.
+  ///
+  /// Kept across requests without a session: a client that polls a large node with conditional
+  /// requests would otherwise hash it each time.
   private(set) var hashes: [ExactText: NodeHashes] = [:]
   /// The writes that sessions leave for their end.
   var disconnects: DisconnectService
 
   /// The most databases whose hashes are kept while no session has them open.
+  ///
+  /// At the limit all of them are forgotten; they are a cache, and the next request fills it again.
   private static let hashedDatabases = 64
 
   init(_ context: ServerContext) {
@@ -27,6 +38,9 @@ struct TreeService {
   }
 
   /// Takes up what sessions of the run before left for their end.
+  ///
+  /// Every session of the former run counts as ended at `uptime`, so its operations wait for the
+  /// grace period in which its client may return.
   ///
   /// - Returns: These sessions, with the names of their clients.
   mutating func restore(
@@ -48,6 +62,9 @@ struct TreeService {
   }
 
   /// The open database of that name, else one for a single request.
+  ///
+  /// Takes constant time and reads nothing. A transient database has no listeners, and is dropped
+  /// after the request.
   mutating func namespaceOrTransient(_ name: String) -> Namespace {
     let key = ExactText(name)
     if let namespace = namespaces[key] { return namespace }
@@ -59,6 +76,10 @@ struct TreeService {
   }
 
   /// Removes listens of a session that has ended, as many as the batch has steps for.
+  ///
+  /// A session may have very many listens. Ending all of them in one batch would keep other clients
+  /// waiting, so each call removes what the remaining steps allow, and the caller puts the rest
+  /// off.
   ///
   /// - Returns: Whether none is left.
   mutating func clear(_ session: Session, _ batch: inout ServerBatch) -> Bool {
@@ -79,6 +100,9 @@ struct TreeService {
   }
 
   /// Goes on with the request of a read that was done beside the server's executor.
+  ///
+  /// - Parameter job: The read. One that is not the session's present read was cancelled meanwhile,
+  ///   and is ignored.
   func finish(
     _ job: ReadJob, _ session: Session, _ admin: borrowing AdminService,
     _ batch: inout ServerBatch
@@ -134,6 +158,10 @@ struct TreeService {
 
   /// Lets happen what an ended session left, in one commit that also forgets it; on a full disk as
   /// soon as there is room.
+  ///
+  /// - Parameters:
+  ///   - id: The session that has ended.
+  /// - Throws: Storage errors that are not about corrupt rows.
   mutating func fire(
     _ id: UInt128, _ admin: borrowing AdminService, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -142,6 +170,7 @@ struct TreeService {
       return batch.add(Commit(mutations: [.remove(range)], record: []))
     }
     let namespace = namespaceOrTransient(owner.requester.namespace)
+    // Set by tests only: they check that the simulation notices operations that fire twice.
     let keeps = context.options.plantedFault == .keepsFiredOperations
     var mutations: [Mutation] = keeps ? [] : [.remove(range)]
     // Later operations may lie at, above or below earlier ones of other users; what all of them

@@ -8,12 +8,18 @@ import TernTreeRows
 import TernTreeWire
 
 /// Decides writes of one requester to one database of trees.
+///
+/// A value for one request: it owns no state, and all effects go to the batch. Numbered writes are
+/// exactly-once: the outcome is stored under the writer's number in the commit that has the effect,
+/// and a repetition gets the stored outcome.
 struct TreeWriter {
   let access: TreeAccess
 
   private var namespace: Namespace { access.namespace }
 
   /// The decision about a write.
+  ///
+  /// The three outcomes are counted apart, and answered with different statuses.
   enum Verdict {
     /// It is made, with its server values resolved.
     case accepted(TreeWrite)
@@ -23,6 +29,14 @@ struct TreeWriter {
   }
 
   /// Carries out a write, or says why not; a repetition gets the same answer.
+  ///
+  /// - Parameters:
+  ///   - expectedHash: The hash of the data that the write replaces; `nil` for an unconditional
+  ///     write. Firebase's clients send it for transactions.
+  ///   - mark: The writer's number for this write, if it has one, and the numbers it has
+  ///     acknowledged.
+  /// - Throws: Storage errors that are not about corrupt rows. They end the batch, and nothing of
+  ///   it is committed.
   func write(
     _ write: TreeWrite, expectedHash: String?, _ mark: WriteHeader, _ call: TreeCall,
     _ batch: inout ServerBatch
@@ -48,6 +62,8 @@ struct TreeWriter {
       }
       key = found
     }
+    // Repetitions were answered above: a full disk does not change an outcome that is stored
+    // already.
     guard batch.diskSpace.allows(write) else {
       batch.metrics.treeWrites.unavailable += 1
       return batch.respond(.init(.unavailable, detail: RefusalText.full), to: call)
@@ -62,6 +78,11 @@ struct TreeWriter {
 
   /// Judges a write, and makes it if it may be made. One that meets damage is refused, and changes
   /// nothing.
+  ///
+  /// - Parameters:
+  ///   - key: The number under which the outcome is stored; `nil` for writes that are never
+  ///     repeated.
+  ///   - session: The session of a numbered write, which holds rejections that are not stored yet.
   func verdict(
     on write: TreeWrite, _ expectedHash: String?, _ key: IdempotencyKey?,
     _ batch: inout ServerBatch, from session: Session? = nil
@@ -71,6 +92,8 @@ struct TreeWriter {
     return verdict
   }
 
+  /// The changes are applied to the batch's view here, before the commit is added. Whatever throws
+  /// before `apply` returns leaves the view unchanged, so the write can be rejected alone.
   private func decide(
     on write: TreeWrite, _ expectedHash: String?, _ key: IdempotencyKey?,
     _ batch: inout ServerBatch, from session: Session?
@@ -94,6 +117,12 @@ struct TreeWriter {
   }
 
   /// Decides whether a write may be made now.
+  ///
+  /// The order is that of what an answer reveals: form, then the right to compare, then the rules
+  /// by paths alone, then the rules with resolved values, then the size. A requester without the
+  /// right to read never learns the result or the cost of a comparison.
+  ///
+  /// - Returns: `accepted` with resolved server values; nothing is stored yet.
   func judge(
     _ write: TreeWrite, expectedHash: String?, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Verdict {
@@ -131,6 +160,8 @@ struct TreeWriter {
   }
 
   /// Stores a write whose server values are resolved, and tells its listeners.
+  ///
+  /// The commit comes before the fan-out: pushes carry the version that the commit gets.
   private func commit(
     _ write: TreeWrite, _ mutations: [Mutation], _ key: IdempotencyKey?,
     _ batch: inout ServerBatch
@@ -141,6 +172,11 @@ struct TreeWriter {
     try FanOut.deliver(write, in: namespace, &batch)
   }
 
+  /// Answers with a rejection, and stores it as the outcome of a numbered write.
+  ///
+  /// Anonymous clients without an accepted write have no *standing*: their rejections stay in
+  /// memory, because any client could otherwise fill the disk with the outcomes of invented
+  /// writers. They are stored as soon as a later write of the same writer is.
   private func refuse(
     _ status: TreeStatus, _ detail: String, _ key: IdempotencyKey?, _ call: TreeCall,
     _ batch: inout ServerBatch
@@ -161,6 +197,15 @@ struct TreeWriter {
   }
 
   /// Says what became of past writes of a stream.
+  ///
+  /// A client asks after a reconnect, for writes whose answers it has missed. Numbers that the
+  /// ledger no longer keeps, or that it never saw, are left out.
+  ///
+  /// - Parameters:
+  ///   - stream: The writer; `nil` when neither the request nor the session names one.
+  ///   - first: The first number asked for.
+  ///   - last: The last number asked for. The range is cut to the outcomes that exist, so a large
+  ///     one costs nothing.
   func tellOutcomes(
     _ stream: UInt128?, _ first: UInt64, _ last: UInt64, _ call: TreeCall,
     _ batch: inout ServerBatch
@@ -187,11 +232,14 @@ struct TreeWriter {
     batch.respond(.outcomes(outcomes), to: call)
   }
 
+  /// - Throws: The error itself unless it is about corrupt rows.
   private static func lostStream(_ error: StorageError) throws(StorageError) -> TreeResponse {
     guard error.isCorruption else { throw error }
     return .init(.failed, detail: RefusalText.lostWriter)
   }
 
+  /// `gap` asks the client to send from the expected number on, and `unavailable` to repeat the
+  /// write; all other statuses are final.
   private static func response(to earlier: CommitResult) -> TreeResponse {
     switch earlier {
     case .committed(let version): return .init(.ok, version: version)
