@@ -4,22 +4,33 @@ import TernDocumentWire
 import TernStorage
 
 /// The documents of a server, as far as they live in memory.
+///
+/// It is a class because services and calls share it. It lives and is used inside the machine only.
+///
+/// Invariants: a call is in `streams` exactly while its `stream` is set. A database that any call
+/// is about stays in memory, because its watch exists only there; an unused one may be forgotten at
+/// any time and read again.
 final class DatabaseRegistry {
   private var databases: [DocumentDatabase: OpenDatabase] = [:]
   /// The number of databases in memory at which unused ones are forgotten.
   private var forgettingCount = DatabaseRegistry.databasesKept
   /// The listen streams by the number that a database's watch knows them by.
   private(set) var streams: [Int: DocumentCall] = [:]
+  /// Numbers are never used again, so that a late message cannot reach another call.
   private var nextStream = 0
   /// Judges by the rules that are in force.
   var judge: DocumentJudge
   /// False while listens wait to be judged by other rules.
   var isReviewed = true
   /// The number of times that other rules came into force.
+  ///
+  /// Queries under way compare it with the generation that allowed them.
   private(set) var rulesGeneration: UInt64 = 0
   /// The listens that were told something since the last snapshots, in order.
   private var pending: [PendingSnapshot] = []
   /// Those of them who are told together, each once.
+  ///
+  /// A group that several commits of a batch change gets one snapshot.
   private var isPending: Set<ObjectIdentifier> = []
   /// The databases that keep encoded snapshots of this batch.
   private var keepsBodies: [OpenDatabase] = []
@@ -94,6 +105,9 @@ final class DatabaseRegistry {
   }
 
   /// The databases whose turn it is to be swept; none when it is not yet time.
+  ///
+  /// Databases are ordered by name, and the turn moves on by a twelfth of them each time. Databases
+  /// that come and go shift the order, which at most delays or repeats a turn.
   func nextSweeps(uptime: Int64) -> [OpenDatabase] {
     guard uptime - lastSweep >= DatabaseRegistry.sweepPause, !databases.isEmpty else { return [] }
     lastSweep = uptime
@@ -105,6 +119,8 @@ final class DatabaseRegistry {
   }
 
   /// Forgets transactions that took too long.
+  ///
+  /// Called with every tick; linear in the databases in memory.
   func expire(uptime: Int64) {
     for database in databases.values {
       database.transactions.expire(uptime: uptime)
@@ -134,6 +150,9 @@ final class DatabaseRegistry {
   }
 
   /// Forgets a call and what it watches.
+  ///
+  /// A transaction that the call has begun without telling its client is rolled back, as no client
+  /// could end it.
   func close(_ call: DocumentCall) {
     guard call.link.calls.removeValue(forKey: call.number) != nil else { return }
     if !call.untold.isEmpty { _ = call.database?.transactions.rollback(call.untold) }
@@ -160,6 +179,8 @@ final class DatabaseRegistry {
   }
 
   /// Those that a snapshot is owed to, who no longer are, and the number of the round.
+  ///
+  /// Ends the round: encoded bodies are dropped, because the next batch may read a newer state.
   func takePendingSnapshots() -> (pending: [PendingSnapshot], round: UInt64) {
     for database in exchange(&keepsBodies, with: []) { database.bodies = [:] }
     defer {

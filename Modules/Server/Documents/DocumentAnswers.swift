@@ -10,12 +10,18 @@ import TernStorage
 typealias DocumentAnswer = Result<[DocumentResponse], DocumentStatus>
 
 /// Answers requests that are one message.
+///
+/// The calls that stream, `query`, `write` and `listen`, have answers of their own; this type
+/// handles all others.
 struct DocumentAnswers {
   let reads: DocumentReads
   let commits: DocumentCommits
   let gets: DocumentGets
 
   /// Carries out a request.
+  ///
+  /// - Returns: `ready` for what is decided at once, `reading` for a read that may take long, and
+  ///   `underWay` for an answer that goes out in portions.
   func reply(
     to body: DocumentRequest.Body, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: inout ServerBatch

@@ -48,6 +48,8 @@ struct DocumentCallOpener {
     }
   }
 
+  /// The last `authorization` entry counts. Other schemes than `Bearer` are an error rather than an
+  /// anonymous call, so that a client notices.
   private static func credential(
     in opening: DocumentCallOpening, isLocal: Bool
   ) throws(AuthenticationError) -> Credential? {

@@ -9,6 +9,10 @@ import TernStorage
 ///
 /// A denial ends the work: the first write of a long commit is judged before the others are worked
 /// out, so that a client that may write nothing cannot make the server work out all that it sends.
+///
+/// A commit that fails is judged by a *rehearsal*: the same writes without their preconditions. The
+/// failure reaches only a caller that might make such writes; all others get the denial, and learn
+/// nothing about the documents.
 final class DocumentCommitReview {
   private let authority: DocumentAuthority
   private let reader: any StoreReader
@@ -16,6 +20,7 @@ final class DocumentCommitReview {
   private let reads: DocumentReadSet?
   private let now: Int64
   private var decided: Result<DocumentDecision, DocumentStatus>?
+  /// `nil` until it was worked out; `.some(nil)` for writes that are invalid in any case.
   private var rehearsed: (steps: [DocumentCommitStep], time: DocumentVersion)??
   /// The documents after the whole commit, once rules have asked for one.
   private var outcome: [DocumentKey: Document]?
@@ -36,6 +41,10 @@ final class DocumentCommitReview {
   }
 
   /// Works out the commit for a caller that may make it.
+  ///
+  /// - Returns: The decision for a caller that is allowed; else the denial, or the status of the
+  ///   failure.
+  /// - Throws: Storage errors, also those that a rule met while it read a document.
   func decide(
     by judge: DocumentJudge, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: borrowing ServerBatch

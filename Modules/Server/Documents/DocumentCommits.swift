@@ -7,9 +7,16 @@ import TernSecurity
 import TernStorage
 
 /// Requests of one message that write.
+///
+/// Three forms exist: one document by create, update or delete; a commit, possibly of a transaction
+/// or numbered; and a batch of independent writes. All of them end in
+/// ``DocumentWriter/commit(_:_:_:_:_:_:)``.
 struct DocumentCommits {
   let writer: DocumentWriter
 
+  /// Creates a document, under a random id if the request names none.
+  ///
+  /// - Returns: `alreadyExists` if there is a document of that name.
   func create(
     _ path: CollectionPath, _ id: String?, _ fields: DocumentFields, _ mask: [DocumentFieldPath]?,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
@@ -27,6 +34,9 @@ struct DocumentCommits {
   /// Makes one write and answers with the document as it is then.
   ///
   /// A caller that may not get the document is told the fields that the write itself has written.
+  ///
+  /// - Parameters:
+  ///   - mask: The fields of the answer; `nil` for all. It does not restrict the write.
   func update(
     _ mutation: DocumentMutation, _ mask: [DocumentFieldPath]?, _ call: DocumentCall,
     _ database: OpenDatabase, _ batch: inout ServerBatch
@@ -45,6 +55,15 @@ struct DocumentCommits {
     }
   }
 
+  /// Commits writes together.
+  ///
+  /// - Parameters:
+  ///   - id: The transaction that the commit ends; empty for none. The transaction is over
+  ///     afterwards, whatever the outcome.
+  ///   - mark: The number of the batch in its writer's stream. It excludes a transaction, whose
+  ///     reads would not be valid for a repetition.
+  /// - Returns: A result for each write, and the version of the commit. A read-only transaction may
+  ///   only commit nothing.
   func commit(
     _ writes: [DocumentMutation], in id: [UInt8], _ mark: DocumentWriteHeader?,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
@@ -84,6 +103,11 @@ struct DocumentCommits {
   }
 
   /// Makes each write on its own: some may fail.
+  ///
+  /// The rules must allow `batchWrite` as a whole, which is a privilege of administrators, before
+  /// each write is judged alone. A failed write has an empty result and its status; the texts of
+  /// statuses are left out once they exceed ``DocumentWireLimits/batchStatusBytes``, so that the
+  /// answer fits a message.
   func writeEach(
     _ writes: [DocumentMutation], _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: inout ServerBatch

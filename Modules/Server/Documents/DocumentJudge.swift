@@ -7,6 +7,10 @@ import TernSecurity
 import TernStorage
 
 /// Asks the authorizer about documents.
+///
+/// A value that is made for each batch of work, so that it holds the rules of that moment.
+/// ``DocumentListens`` reads it from the registry instead, since reads beside the executor may end
+/// under other rules.
 struct DocumentJudge {
   let authorizers: DocumentAuthorizers
 
@@ -17,6 +21,9 @@ struct DocumentJudge {
 
   /// Returns true when the authorizer denies the caller everything, which is known before any
   /// document is read.
+  ///
+  /// Checked first for writes: it costs nothing, and spares working out a commit that is going to
+  /// be denied.
   func deniesEverything(_ call: DocumentCall, _ database: OpenDatabase) -> Bool {
     authorizer(of: database).blanketVerdict(for: call.requester(in: database)) == false
   }
@@ -52,6 +59,9 @@ struct DocumentJudge {
   }
 
   /// Decides about several accesses of one request; all must be allowed.
+  ///
+  /// A denial also results when rules needed a document as of a time whose history is gone: the
+  /// rules took it for missing, and may have allowed too much.
   ///
   /// - Parameters:
   ///   - time: The version that documents are read at; `nil` for now.
@@ -139,6 +149,9 @@ extension DocumentStatus {
 }
 
 /// Lets an authorizer read documents, and keeps the failure it cannot throw.
+///
+/// Each `get` and `exists` of a rule is one read of a document. A failed read returns an invalid
+/// document and is kept for ``finish()``, so that the verdict is never used.
 final class DocumentLookup {
   private let authority: DocumentAuthority
   private let reader: any StoreReader

@@ -45,6 +45,9 @@ struct DocumentListens {
   /// Returns the target with the id it has on the stream; none when that is not possible.
   ///
   /// Source: firestore server reference, section 2.10.
+  ///
+  /// Clients choose ids from 1; id 0 asks the server to choose. A stream on which the server has
+  /// chosen one takes no id of the client's any more.
   private func named(
     _ target: WatchTarget, _ stream: Int, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: inout ServerBatch
@@ -119,8 +122,11 @@ struct DocumentListens {
 
   /// Reads the first snapshot of a target beside the server's executor.
   ///
-  /// - Parameter attempt: The number of readings before this one: what has changed meanwhile was
-  ///   too much, and may be eight times as much after each.
+  /// - Parameters:
+  ///   - corrects: True once the client's count of documents may have been found to differ; the
+  ///     read then includes what corrects it.
+  ///   - attempt: The number of readings before this one: what has changed meanwhile was too much,
+  ///     and may be eight times as much after each.
   private func prefetch(
     _ target: WatchTarget, corrects: Bool, attempt: Int, _ call: DocumentCall,
     _ database: OpenDatabase, _ batch: inout ServerBatch
@@ -369,6 +375,8 @@ struct DocumentListens {
 
   /// Charges the subscribers of a group for what its window has grown by, and ends the targets of
   /// those that may hold no more.
+  ///
+  /// Every subscriber is charged for the whole window: each of them alone would keep it in memory.
   private func charge(
     _ group: WatchGroup, _ database: OpenDatabase, _ batch: inout ServerBatch
   ) {

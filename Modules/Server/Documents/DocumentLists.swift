@@ -7,11 +7,24 @@ import TernSecurity
 import TernStorage
 
 /// Lists that come page by page. Source: documents reference, sections 6.1 and 6.6.
+///
+/// Each list is a *long read*: its rules are judged when it begins and again when it ends, and its
+/// rows are read on the executor if they are few, else beside it. All pages of one list may be read
+/// at different times unless the request names a read time.
 struct DocumentLists {
   let reads: DocumentReads
 
   private var judge: DocumentJudge { reads.judge }
 
+  /// Lists one page of the documents of a collection.
+  ///
+  /// A listing without a collection id lists all collections directly below a document. A listing
+  /// that shows missing documents reads the newest state, because names without documents have no
+  /// history.
+  ///
+  /// - Returns: `ready` with a failure for invalid names, orders, tokens and for denials; else
+  ///   `reading`.
+  /// - Throws: Storage errors that the rules met.
   func list(
     _ listing: DocumentListing, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: borrowing ServerBatch
@@ -57,6 +70,11 @@ struct DocumentLists {
   }
 
   /// The reply of one page of documents.
+  ///
+  /// - Parameters:
+  ///   - query: The query as which the page was allowed; it is judged again with the rules of the
+  ///     end.
+  ///   - page: Reads the page. It runs on another thread when the page is long.
   private func pages(
     of listing: DocumentListing, judgedBy query: DocumentQuery, at place: DocumentReadPlace,
     _ page:
@@ -81,6 +99,10 @@ struct DocumentLists {
   }
 
   /// The query that a list is judged as: with its order, and its page as the limit.
+  ///
+  /// Rules may refer to `request.query.limit` and `orderBy`, so the page size counts as a limit.
+  ///
+  /// - Throws: ``DocumentQueryError`` for an order that no query could have.
   private static func query(
     _ listing: DocumentListing, _ path: CollectionPath
   ) throws(DocumentQueryError) -> DocumentQuery {
@@ -92,6 +114,9 @@ struct DocumentLists {
   }
 
   /// A page of the documents of all collections directly below a document.
+  ///
+  /// Rules judge it as a query without a collection, which no rule can allow: it takes blanket
+  /// permission.
   private func listAll(
     _ listing: DocumentListing, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: borrowing ServerBatch
@@ -117,6 +142,12 @@ struct DocumentLists {
     }
   }
 
+  /// Lists one page of the names of the collections below a document, or of the database for `nil`.
+  ///
+  /// - Parameters:
+  ///   - page: The size and the token of the page. The token is the position behind the previous
+  ///     page.
+  ///   - point: The time to read at.
   func listCollections(
     _ parent: DocumentKey?, _ page: DocumentPageRequest, _ point: DocumentReadPoint,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: borrowing ServerBatch
@@ -149,8 +180,15 @@ struct DocumentLists {
   }
 
   /// The most cursors of one answer.
+  ///
+  /// Finding cursors reads the whole collection group, however many there are; the limit bounds
+  /// what the server keeps of it.
   private static var partitionLimit: Int { 1_000 }
 
+  /// Returns cursors that cut a query's result into parts of similar size.
+  ///
+  /// All cursors are computed for each page, since the pages of one answer must fit together; the
+  /// token is the number of cursors that earlier pages have returned.
   func partition(
     _ asked: DocumentPartitioning, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: borrowing ServerBatch
@@ -187,6 +225,8 @@ struct DocumentLists {
 }
 
 /// The position at which a list continues, as text: hexadecimal digits.
+///
+/// Clients treat it as opaque. It is not signed: a forged one reads only what the rules allow.
 private enum PageToken {
   static let unknown = DocumentStatus(.invalidArgument, "The page token is invalid.")
 
@@ -197,6 +237,8 @@ private enum PageToken {
     }.joined()
   }
 
+  /// An empty text is the token of the first page, and gives no bytes.
+  ///
   /// - Returns: `nil` when the text is no token.
   static func bytes(_ text: String) -> [UInt8]? {
     let digits = Array(text.utf8)

@@ -6,11 +6,18 @@ import TernStorage
 /// The outcome of a numbered batch, as the ledger stores it.
 ///
 /// Source: Docs/Formats/document-wire.md, section 5.
+///
+/// Layout: a tag byte; for commits the version in 8 bytes, the number of writes as a variable
+/// integer, then for each write a byte (0 no version, 1 that of the commit, 2 an own one that
+/// follows in 8 bytes) and, in the whole form, the counted bytes of its transform results. For
+/// rejections the code in one byte and the counted text.
 enum DocumentOutcome: Equatable {
   case committed(DocumentVersion, [DocumentWriteResult])
   case rejected(DocumentStatus)
 
   /// More writes than any request has room for.
+  ///
+  /// A corrupt count must not make the server allocate an array of any size.
   private static let mostWrites: UInt64 = 1 << 22
 
   private enum Tag {
@@ -25,6 +32,9 @@ enum DocumentOutcome: Equatable {
 
   /// At most ``LedgerLimits/outcomeBytes``: what transforms made is left out first, for the client
   /// can work it out; then the versions of single writes.
+  ///
+  /// The brief form takes 9 bytes and the count, whatever the commit holds, so that some form
+  /// always fits.
   func encode() -> [UInt8] {
     switch self {
     case .rejected(let status):
@@ -68,6 +78,8 @@ enum DocumentOutcome: Equatable {
   }
 
   /// Reads an outcome back; `nil` when the bytes are none.
+  ///
+  /// Bytes of an outcome of a tree, which may have the same number, are none.
   init?(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes)
     guard let tag = reader.byte() else { return nil }

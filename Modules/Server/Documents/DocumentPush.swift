@@ -4,6 +4,9 @@ import TernDocumentWire
 import TernQuery
 
 /// A message to the watchers of one subject, encoded except for the target of each.
+///
+/// The document is the long part and the same for all watchers, so it is encoded once; each message
+/// adds the number of its target.
 struct DocumentPush {
   private let change: WatchChange
   private let names: DocumentNames

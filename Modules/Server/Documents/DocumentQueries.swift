@@ -10,11 +10,21 @@ import TernStorage
 ///
 /// No more of a result is in memory than one portion; the rest is read as of the same time once
 /// the link takes more. Source: firestore server reference, section 2.7.
+///
+/// A call passes through `begin`, any number of `goOn`, and an end. Between two portions the rest
+/// of the query is a query itself, behind the last document that was sent; ``RunningQuery`` holds
+/// it. The link decides when the next portion is due: the machine asks for it by
+/// ``ServerInput/more(slot:)``.
 struct DocumentQueries {
   let reads: DocumentReads
   let registry: DatabaseRegistry
   let longReads: LongReads
 
+  /// Begins to answer a query.
+  ///
+  /// A message with the transaction's id goes first, unless an offset makes another message the
+  /// first one; stock clients expect the id in the first message. A request for the plan alone ends
+  /// here.
   func begin(
     _ query: DocumentQuery, _ point: DocumentReadPoint, _ call: DocumentCall,
     _ database: OpenDatabase, _ batch: inout ServerBatch
@@ -39,6 +49,8 @@ struct DocumentQueries {
   }
 
   /// Sends the next portion of a query's result.
+  ///
+  /// Rules that changed since the last portion judge the query again before it continues.
   func goOn(_ call: DocumentCall, _ batch: inout ServerBatch) throws(StorageError) {
     guard call.readings.isEmpty, var running = call.runningQuery, let database = call.database
     else { return }
@@ -60,6 +72,9 @@ struct DocumentQueries {
   }
 
   /// The read of the next portion.
+  ///
+  /// - Parameter isBounded: False when the whole result goes out at once, as in tests without
+  ///   portions.
   private func portion(
     of running: RunningQuery, _ call: DocumentCall, _ database: OpenDatabase, isBounded: Bool
   ) -> LongRead<QueryPortion> {
@@ -89,6 +104,10 @@ struct DocumentQueries {
   }
 
   /// Sends a portion, and lets the query go on or ends it.
+  ///
+  /// The end of a result has three forms: the portion was not full, the result was whole, or the
+  /// read failed. A failure behind the first portion is `aborted`, because the client has to begin
+  /// anew rather than give up.
   private func send(
     _ portion: QueryPortion, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: inout ServerBatch
@@ -184,6 +203,9 @@ struct QueryPortion: Sendable {
 }
 
 /// A query whose answer is under way.
+///
+/// `query` shrinks with every portion, `judged` never changes. Portions grow by a factor of four up
+/// to a limit, so that the first documents arrive soon and long results cost few reads.
 struct RunningQuery {
   /// The part of the query that was not answered yet, with all fields.
   private(set) var query: DocumentQuery
@@ -196,12 +218,17 @@ struct RunningQuery {
   /// The number of documents that its offset leaves out.
   let toSkip: Int
   /// True for a result that is small by itself, and told at once.
+  ///
+  /// Results of a vector search are sorted by distance and limited, so they cannot be continued
+  /// behind a document.
   let isWhole: Bool
   /// True when its portions are read beside the server's executor.
   var isBeside = false
   /// The number of documents told.
   var told = 0
+  /// The number of documents told when the previous portion ended.
   private var toldBefore = 0
+  /// The cost of all earlier portions; the last one is added by `statistics`.
   private var entriesRead = 0
   private var documentsRead = 0
   /// The bytes of the next portion; little at first, so that its client can begin.
@@ -226,6 +253,9 @@ struct RunningQuery {
   }
 
   /// Leaves what was told behind.
+  ///
+  /// - Throws: ``DocumentQueryError`` if no query describes the rest, which would be a fault of the
+  ///   server.
   mutating func pass(
     _ last: Document, _ explanation: DocumentExplanation, in database: DocumentDatabase
   ) throws(DocumentQueryError) {

@@ -7,6 +7,10 @@ import TernSecurity
 import TernStorage
 
 /// Requests that read. Source: documents reference, section 6.6.
+///
+/// It finds out *where* a request reads, that is at which version and in which transaction, and
+/// whether the rules allow it. The reading itself is a ``LongRead``, which may go on beside the
+/// executor.
 struct DocumentReads {
   let limits: ServerLimits
   let judge: DocumentJudge
@@ -16,6 +20,10 @@ struct DocumentReads {
   /// True at a node that follows, which makes no index.
   let follows: Bool
 
+  /// Computes counts, sums and averages over a query.
+  ///
+  /// - Returns: A failure, a plan without results for `explain` without analysis, or a read. When
+  ///   the request begins a transaction, a message with its id comes first.
   func aggregate(
     _ aggregations: [DocumentAggregation], _ query: DocumentQuery, _ point: DocumentReadPoint,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: borrowing ServerBatch
@@ -67,6 +75,12 @@ struct DocumentReads {
 
   /// Returns the point in time that a query reads at, for a caller that may run it; a transaction
   /// records that it was run.
+  ///
+  /// The order of checks matters. Explanations need full permission, since their figures tell about
+  /// documents outside the result. The rules come before the check for indexes, which would tell
+  /// what exists. Only then does a transaction begin or record the query.
+  ///
+  /// - Returns: The place; `failedPrecondition` when a required index is not declared.
   func place(
     for query: DocumentQuery, _ point: DocumentReadPoint, _ call: DocumentCall,
     _ database: OpenDatabase, _ batch: borrowing ServerBatch
@@ -88,6 +102,9 @@ struct DocumentReads {
   }
 
   /// The accesses of a query: a transaction that it begins is judged before it exists.
+  ///
+  /// Beginning a read-write transaction takes a privilege of its own, because its reads are
+  /// validated at the commit.
   private func accesses(
     _ point: DocumentReadPoint, _ query: DocumentQuery
   ) -> [DocumentAccess] {
@@ -117,6 +134,9 @@ struct DocumentReads {
   }
 
   /// Begins the indexes that a query has missed.
+  ///
+  /// A query that reads many more rows than it returns may begin the index it lacks. Nodes that
+  /// follow leave that to the leader, since an index is stored.
   func improve(
     _ explanation: DocumentExplanation, _ database: OpenDatabase, _ batch: inout ServerBatch
   ) {
@@ -170,6 +190,10 @@ struct DocumentReads {
     .invalidArgument, "The requested 'read_time' cannot be in the future.")
 
   /// Begins a transaction for a caller that may.
+  ///
+  /// - Parameters:
+  ///   - options: A read-write transaction may name the one that it repeats; a read-only one may
+  ///     name a time, which must lie in the retained history and not in the future.
   func begin(
     _ options: DocumentTransactionOptions, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: borrowing ServerBatch
@@ -183,6 +207,7 @@ struct DocumentReads {
     return beginTransaction(options, call, database, batch).map { [.transaction($0)] }
   }
 
+  /// Transactions are limited for each client, by address and user; see ``DocumentTransactions``.
   private func beginTransaction(
     _ options: DocumentTransactionOptions, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: borrowing ServerBatch
@@ -217,6 +242,9 @@ extension DocumentIndexCatalogs {
 }
 
 /// The point in time that a request reads at.
+///
+/// `time` and `readTime` are equal for reads of the past. For reads of the newest state `time` is
+/// `nil`, and `readTime` is the version that the answer names.
 struct DocumentReadPlace {
   /// As of when; `nil` for the newest commit.
   var time: DocumentVersion?

@@ -7,6 +7,10 @@ import TernSecurity
 import TernStorage
 
 /// Tells listen calls as of when everything holds that they were told: after each batch.
+///
+/// A client shows a result only after a message that says as of when all its targets are
+/// consistent. One such message follows all changes of a batch, so that a client never sees a part
+/// of a commit.
 struct DocumentSnapshots {
   let registry: DatabaseRegistry
 
@@ -18,6 +22,9 @@ struct DocumentSnapshots {
   }
 
   /// Lets streams that were told nothing for a while know at the end that nothing has happened.
+  ///
+  /// The message also moves the client's resume token forward, so that a later resume has less
+  /// history to read.
   func remindQuietStreams(_ batch: borrowing ServerBatch) {
     let limit = batch.uptime - Self.heartbeat
     for stream in registry.streams.filter({ $0.value.pulse.lastTold <= limit }).keys.sorted() {
@@ -26,8 +33,13 @@ struct DocumentSnapshots {
   }
 
   /// The greatest silence of a listen stream, in milliseconds: 30 seconds.
+  ///
+  /// Shorter than the time after which proxies usually end a silent stream.
   private static var heartbeat: Int64 { 30_000 }
 
+  /// Equal frames are encoded once: clients of one kind number their calls alike, and the message
+  /// names no target. A group whose addresses are unchanged since the change is served as a whole;
+  /// otherwise its streams are looked up one by one.
   private func send(
     to pending: [PendingSnapshot], _ round: UInt64, _ sessions: borrowing SessionTable,
     _ batch: inout ServerBatch

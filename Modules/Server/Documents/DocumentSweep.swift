@@ -12,6 +12,8 @@ struct DocumentSweep {
 
   /// Does a little of what has time: forgets what documents were long ago, and goes on with
   /// indexes that are being built. Every database has its turn within a minute.
+  ///
+  /// Nothing is swept while the disk is full: a removal of history writes rows before it frees any.
   func run(_ batch: inout ServerBatch) throws(StorageError) {
     guard batch.diskSpace == .ample else { return }
     for database in registry.nextSweeps(uptime: batch.uptime) {
@@ -24,6 +26,8 @@ struct DocumentSweep {
     }
   }
 
+  /// Takes as many steps as the authority says are due to keep up with writes, and continues at
+  /// ``OpenDatabase/sweptTo``.
   private func sweep(
     _ database: OpenDatabase, _ batch: inout ServerBatch
   ) throws(StorageError) {

@@ -7,6 +7,10 @@ import TernSecurity
 import TernStorage
 
 /// Decides writes of documents.
+///
+/// A commit passes through review by the rules, decision by the authority, application to the
+/// batch's view, the ledger commit, and the fan-out to listeners, in this order. Numbered batches
+/// are exactly-once: the outcome is stored in the commit that has the effect.
 struct DocumentWriter {
   let context: ServerContext
   let judge: DocumentJudge
@@ -14,6 +18,10 @@ struct DocumentWriter {
   let listens: DocumentListens
 
   /// Takes a message of a write call. Source: documents reference, section 6.5.
+  ///
+  /// The first message names the database and may name the writer's stream; the answer tells the
+  /// last number the server has. Each later message is a batch, and its answer carries a token that
+  /// counts the answers. Stock clients send the token back, and nothing depends on it.
   func write(
     _ request: DocumentWriteRequest, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: inout ServerBatch
@@ -47,6 +55,10 @@ struct DocumentWriter {
     DocumentStatus(.invalidArgument, "A write stream has one handshake.")
   }
 
+  /// Three cases differ in what a rejection does. An unnumbered batch that fails ends the call, as
+  /// Firestore does; stock clients then open another stream. A numbered batch on a stream of its
+  /// own gets an outcome. A numbered batch of a client without a stream in its handshake gets its
+  /// commit as an outcome, and a rejection as the end of the call.
   private func apply(
     _ writes: [DocumentMutation], _ mark: DocumentWriteHeader?, _ handshake: DocumentCall.Handshake,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
@@ -70,6 +82,7 @@ struct DocumentWriter {
     reply(.outcome(outcome), call, &batch)
   }
 
+  /// The token is the number of answers so far, 8 bytes, the most significant one first.
   private func reply(
     _ content: DocumentWriteResponse.Content, _ call: DocumentCall, _ batch: inout ServerBatch
   ) {
@@ -82,6 +95,10 @@ struct DocumentWriter {
 
   /// Carries out a numbered batch unless that was done; a repetition is told the same.
   ///
+  /// - Parameters:
+  ///   - mark: The batch's number, and the numbers whose outcomes the client has.
+  ///   - stream: The writer.
+  /// - Throws: Storage errors, also for a writer's state that cannot be read.
   /// - Returns: A failure when nothing was decided about it.
   func once(
     _ writes: [DocumentMutation], _ mark: DocumentWriteHeader, _ stream: UInt128,
@@ -107,6 +124,9 @@ struct DocumentWriter {
 
   /// Refuses a numbered batch that cannot be read, as an outcome like every other.
   ///
+  /// The payload hash is taken of the bytes as they came, because the batch could not be decoded. A
+  /// repetition of the same bytes is recognized.
+  ///
   /// - Returns: `false` when the stream numbers no batches, or the batch has no number.
   func refuse(
     _ unread: UnreadDocumentWrite, _ status: DocumentStatus, _ call: DocumentCall,
@@ -128,6 +148,8 @@ struct DocumentWriter {
     return true
   }
 
+  /// `dataLoss` marks outcomes that existed and cannot be told. A batch with such an outcome must
+  /// not be sent again under another number: it could apply twice.
   private static func verdict(of earlier: CommitResult) -> DocumentWriteOutcome.Verdict {
     switch earlier {
     case .duplicate(_, let bytes): verdict(of: bytes)
@@ -150,6 +172,8 @@ struct DocumentWriter {
     }
   }
 
+  /// - Parameter range: The numbers that the client asks for. Those without a stored outcome are
+  ///   left out.
   private func outcomes(
     _ range: ClosedRange<UInt64>, of stream: UInt128?, _ batch: inout ServerBatch
   ) throws(StorageError) -> [DocumentWriteOutcome] {
@@ -175,6 +199,9 @@ struct DocumentWriter {
   /// - Parameters:
   ///   - reads: What a transaction has read.
   ///   - key: Under which a refusal for good is stored as well.
+  /// - Returns: The version and the results, or the status for the client. A failure has changed
+  ///   nothing.
+  /// - Throws: Storage errors that are not about corrupt rows.
   func commit(
     _ writes: [DocumentMutation], _ reads: DocumentReadSet?, _ key: IdempotencyKey?,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
@@ -184,6 +211,8 @@ struct DocumentWriter {
     return result
   }
 
+  /// A commit without effects and without a number, such as one that only verifies documents, is
+  /// answered and not stored.
   private func make(
     _ writes: [DocumentMutation], _ reads: DocumentReadSet?, _ key: IdempotencyKey?,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
@@ -217,6 +246,8 @@ struct DocumentWriter {
     return .success(DocumentsWritten(version: decision.version, results: decision.results))
   }
 
+  /// Stores a final rejection as the outcome of a numbered batch. Statuses that a repetition may
+  /// change, such as `unavailable`, are never stored.
   private func refuse(
     _ status: DocumentStatus, _ key: IdempotencyKey?, _ call: DocumentCall,
     _ batch: inout ServerBatch

@@ -8,6 +8,11 @@ import TernStorage
 
 /// Judges targets again: when their rules change, what their permission rests on, or what they are
 /// told.
+///
+/// A permission is reviewed in three situations. When documents that it rests on change,
+/// ``endDependents(on:_:_:)`` judges exactly the targets concerned. When a query's rules name no
+/// dependencies, ``endDenied(_:_:_:)`` judges it before each change it would be told. When rules
+/// change, ``review(_:_:)`` judges all targets of a call.
 struct ListenReview {
   let listens: DocumentListens
 
@@ -15,6 +20,8 @@ struct ListenReview {
   private var registry: DatabaseRegistry { listens.registry }
 
   /// The targets that one verdict is about: those of one requester with one subject.
+  ///
+  /// Clients of one user often watch the same subject; they share a verdict within one commit.
   private struct Question: Hashable {
     let requester: Requester
     let subject: WatchTarget.Subject
@@ -22,6 +29,9 @@ struct ListenReview {
 
   /// Ends the targets whose permission rested on documents that have changed, and is gone with
   /// them; to be called before the change is told.
+  ///
+  /// Each distinct verdict costs a step of the batch. A target whose judgment meets corrupt rows
+  /// ends.
   func endDependents(
     on changed: [DocumentKey], _ database: OpenDatabase, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -50,6 +60,9 @@ struct ListenReview {
   /// Ends the targets of requesters who may not have what a commit would tell them.
   ///
   /// Each requester is judged once, however many targets they have.
+  ///
+  /// - Parameter delivery: The changes of one group. For documents, the changes are judged as reads
+  ///   of the new contents.
   func endDenied(
     _ delivery: WatchDelivery, _ database: OpenDatabase, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -76,6 +89,9 @@ struct ListenReview {
 
   /// Returns the accesses of a message's recipients; none for a message that ends a listen, and for
   /// a query whose permission stands until what it rests on changes.
+  ///
+  /// Until the review after a change of rules is complete, every delivery is judged, also for
+  /// queries whose permission was settled.
   private func accesses(_ delivery: WatchDelivery, _ database: OpenDatabase) -> [DocumentAccess] {
     switch delivery.group.subject {
     case .query(let target):
@@ -123,6 +139,9 @@ struct ListenReview {
   }
 
   /// Adds what the permission of a target to see some documents rests on, or ends the target.
+  ///
+  /// Dependencies only grow here. Beyond ``ListenDependencies/keysKept`` the target is judged as a
+  /// whole, which replaces them by those it has now.
   private func extend(
     _ verdict: DocumentVerdict, _ subscriber: WatchSubscriber, _ subject: WatchTarget.Subject,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch

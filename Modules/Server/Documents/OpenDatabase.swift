@@ -4,6 +4,10 @@ import TernDocumentWire
 import TernStorage
 
 /// One database of documents: what is stored, and who watches it.
+///
+/// It lives and is used inside the machine only. Stored state is reached through ``authority``;
+/// everything else here is lost when the database is forgotten, and so must be empty or unused by
+/// then.
 final class OpenDatabase {
   let names: DocumentNames
   let authority: DocumentAuthority
@@ -17,6 +21,8 @@ final class OpenDatabase {
   /// is written in one is told to those who watch in it.
   var callCount = 0
   /// Bodies that were encoded in this batch, for the next who begins to watch the same.
+  ///
+  /// Emptied at each commit and at the end of each batch.
   var bodies: [WatchBodyID: [DocumentPush]] = [:]
   /// The first snapshots of targets that are read ahead.
   var prefetches = PendingPrefetches()

@@ -1,6 +1,10 @@
 import TernQuery
 
 /// The recipients of a snapshot, grouped by equal frames.
+///
+/// A frame depends on the database and the call's number, and on nothing else.
+/// ``ListenPulse/round`` marks the calls that have their snapshot already, so that each call gets
+/// one for a batch.
 struct SnapshotShares {
   /// The key by which frames differ.
   struct Name: Hashable {

@@ -5,6 +5,9 @@ import TernSecurity
 /// The addresses of the watchers of one subject, so that frames are shared.
 ///
 /// Clients of one kind number their calls and targets alike; those have one frame.
+///
+/// It is computed from a group's subscribers and kept with the group until they change. Fan-out
+/// compares it by identity: equal identity means that the recipients are still the same.
 final class WatchAddresses {
   /// The links whose frames are alike.
   struct Shared {
