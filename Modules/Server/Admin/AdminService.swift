@@ -10,10 +10,16 @@ import TernTreeWire
 ///
 /// Rules that a database was given over the wire are stored with its data, and are in force before
 /// the answer.
+///
+/// Every decision takes two steps within a batch: a commit that stores it, and a change of the
+/// tables here, so that the following inputs see it. After a restart the tables are filled from the
+/// store. Listens are reviewed by the machine afterwards.
 struct AdminService {
   /// Decides about trees that have no rules of their own.
   private var authorizer: any Authorizer
   /// The databases with rules of their own.
+  ///
+  /// A database without an entry is judged by `authorizer`.
   private var ownRules: [ExactText: RulesAuthorizer] = [:]
   /// The stored rules that could not be taken up; in their place nothing is allowed.
   private(set) var unusableRules: [UnusableRules] = []
@@ -69,6 +75,9 @@ struct AdminService {
   }
 
   /// Takes up the rules that were given in runs before.
+  ///
+  /// A newer version of the program may reject rules that an older one has stored. Such a database
+  /// is closed rather than open.
   private mutating func restoreRules(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
     var cursor = snapshot.cursor(over: KeyRange(prefix: StoreLayout.rules))
     while try cursor.next() {
@@ -92,6 +101,9 @@ struct AdminService {
   }()
 
   /// Carries out an administrator's request about a database.
+  ///
+  /// The caller has checked that an administrator asks. Some operations are only permitted here,
+  /// and carried out by the machine once this returns ``DirectAnswer/done``.
   mutating func manage(
     _ operation: DirectRequest.Operation, _ namespace: Namespace, _ batch: inout ServerBatch
   ) throws(StorageError) -> DirectAnswer {
@@ -120,6 +132,8 @@ struct AdminService {
     }
   }
 
+  /// - Returns: The text as it was set, comments included; else the rules of the server; else rules
+  ///   that describe a server without rules.
   private func rulesText(
     of namespace: Namespace, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> [UInt8] {
@@ -131,6 +145,7 @@ struct AdminService {
     return Array(#"{"rules": {".read": true, ".write": true}}"#.utf8)
   }
 
+  /// - Returns: `invalid` with all mistakes of the text. A trial changes nothing.
   private mutating func setRules(
     _ text: [UInt8], _ isTrial: Bool, _ namespace: Namespace, _ batch: inout ServerBatch
   ) throws(StorageError) -> DirectAnswer {
@@ -158,6 +173,7 @@ struct AdminService {
     return try cursor.next() ? [UInt8](copying: cursor.key) : nil
   }
 
+  /// Seeks once for each database, whatever it holds. Names beyond ``mostDatabases`` are left out.
   private func databases(_ batch: borrowing ServerBatch) throws(StorageError) -> [String] {
     var names: [String] = []
     var range = KeyRange(prefix: StoreLayout.trees)
@@ -216,6 +232,9 @@ struct AdminService {
   }
 
   /// Notes what an administrator asks for.
+  ///
+  /// All changes are made in one commit, or none. Each revocation is a row: the user's name, and
+  /// the moment in seconds as 8 bytes, the most significant one first.
   private mutating func revoke(
     _ changes: [RevocationChange], _ batch: inout ServerBatch
   ) throws(StorageError) -> DirectAnswer {

@@ -8,6 +8,9 @@ import TernTreeWire
 ///
 /// Revocations are stored beside the data, in force before the answer, and count for all databases:
 /// tokens are the server's, not a database's.
+///
+/// The authenticator knows keys and signatures; this type adds the revocations that administrators
+/// make while the server runs.
 struct CredentialChecker {
   let authenticator: any Authenticator
   /// Tokens revoked at run time, in addition to those that the authenticator revokes.
@@ -25,6 +28,9 @@ struct CredentialChecker {
   }
 
   /// Returns the reason why an accepted credential no longer counts; `nil` while it does.
+  ///
+  /// Called for all sessions with each tick and after each revocation, so it verifies no signature
+  /// again.
   func revalidate(
     _ accepted: AcceptedCredential?, _ batch: borrowing ServerBatch
   ) -> AuthenticationError? {
@@ -35,6 +41,9 @@ struct CredentialChecker {
 
   /// Returns true when the credential behind an onDisconnect operation was revoked, or its key is
   /// gone. One that only expired still carries the operations left by it.
+  ///
+  /// Expiry does not count: the operation was left while the credential was valid, and its session
+  /// may have lasted longer.
   func isRevoked(_ owner: SessionOwner, _ batch: borrowing ServerBatch) -> Bool {
     guard var credential = owner.credential else {
       // Rows of older servers name no credential: of their users any revocation counts.
@@ -64,6 +73,9 @@ struct CredentialChecker {
 
   /// Gives a session the identity of a credential, if that counts.
   ///
+  /// A credential that the client sends with `noauth` is accepted, and leaves the session
+  /// anonymous.
+  ///
   /// - Returns: The answer to the client.
   func authenticate(
     _ credential: TreeCredential, _ session: Session, _ batch: borrowing ServerBatch
@@ -84,6 +96,8 @@ struct CredentialChecker {
     }
   }
 
+  /// The payload is `{"auth": …, "expires": …}`, as Firebase's clients read it; `expires` is in
+  /// seconds since 1970.
   private static func response(
     to identity: Identity, until expires: Int64?
   ) -> TreeResponse {

@@ -3,6 +3,9 @@ import TernSecurity
 import TernStorage
 
 /// Answers questions about rules: mistakes in a text, and what rules say to a request.
+///
+/// Questions change nothing and are answered over the data as they are. They serve the console, the
+/// command line and tests of rules.
 struct RulesAnswers {
   /// The reason a question has no answer.
   struct Objection: Error { let text: String }
@@ -75,8 +78,11 @@ extension RulesAnswers {
   }
 
   /// The most mistakes that are told.
+  ///
+  /// A text of another language would otherwise produce a report larger than itself.
   private static let mostIssues = 200
 
+  /// The object has `rules`, the number of rules that grant something, and `issues`.
   private static func report(_ issues: [JSONValue], count: Int) -> JSONValue {
     .object([
       .init("rules", .integer(Int64(count))),
@@ -84,6 +90,7 @@ extension RulesAnswers {
     ])
   }
 
+  /// Lines and columns count from 1.
   private static func issue(
     _ severity: String, _ position: RulesPosition, _ message: String, rule: String? = nil
   ) -> JSONValue {
@@ -103,6 +110,9 @@ extension RulesAnswers {
     .object([.init("allowed", .bool(isAllowed)), .init("text", .string(text))])
   }
 
+  /// - Parameter question: Its rules are those to judge by; without any, those in force.
+  /// - Throws: An ``Objection`` for questions that have no answer, such as an invalid path; storage
+  ///   errors that the rules met.
   private func explainTree(
     _ question: RulesQuestion, _ namespace: Namespace, _ batch: borrowing ServerBatch
   ) throws -> JSONValue {
@@ -142,6 +152,8 @@ extension RulesAnswers {
     return Self.verdict(explanation.verdict.isAllowed, explanation.description)
   }
 
+  /// The write is judged alone: `getAfter` sees the new fields of this document, and the present
+  /// ones of all others.
   private func explainDocuments(
     _ question: RulesQuestion, _ name: String, _ batch: borrowing ServerBatch
   ) throws -> JSONValue {
@@ -181,6 +193,7 @@ extension RulesAnswers {
     return Self.verdict(verdict.isAllowed, verdict.description)
   }
 
+  /// - Returns: `nil` for an unknown operation.
   private static func request(
     _ question: RulesQuestion, _ key: DocumentKey, _ database: DocumentDatabase,
     _ fields: DocumentFields?, _ lookup: DocumentLookup, _ now: Int64

@@ -99,6 +99,10 @@ package struct ServerOperations: Sendable {
   /// Prepares for the end: no further client is accepted, what has arrived is decided and answered,
   /// and all clients are told to connect again. ``TernServer/stop()`` follows.
   ///
+  /// The order: no new connections, no more reading from links, everything that arrived is decided,
+  /// then all clients are told and their links closed. Clients send again what was not
+  /// acknowledged.
+  ///
   /// - Parameter grace: The longest time that this takes; what is not done by then is given up.
   package func drain(within grace: Duration) async {
     guard let listeners = await OperatorSteps.beginLeaving(server) else { return }
@@ -109,6 +113,7 @@ package struct ServerOperations: Sendable {
     await wait(until: deadline) { await server.linkCount == 0 }
   }
 
+  /// Polls every 5 ms on the injected clock, because draining has no single event to wait for.
   private func wait(until deadline: Int64, _ isDone: () async -> Bool) async {
     while await !isDone(), server.uptime() < deadline {
       do { try await server.ambient.clock.sleep(for: .milliseconds(5)) } catch { return }

@@ -30,6 +30,9 @@ package struct StoredDatabase: Hashable, Sendable {
 }
 
 /// Lists the databases of a store, and counts what they hold for as long as the time allows.
+///
+/// It reads a snapshot on a thread beside the server's executor. Listing costs a seek for each
+/// database, counting a pass over all rows.
 struct StoredDatabases {
   /// The most databases of each model.
   private static let most = 10_000
@@ -42,6 +45,9 @@ struct StoredDatabases {
   let counts: Bool
 
   /// Reads what a snapshot holds.
+  ///
+  /// Counting goes database by database and stops at the deadline; those that were not reached have
+  /// ``StoredDatabase/isWhole`` false.
   func read(in snapshot: borrowing LedgerSnapshot) throws(StorageError) -> [StoredDatabase] {
     var found = try names(below: StoreLayout.trees, in: snapshot).map {
       StoredDatabase(isDocuments: false, name: $0)

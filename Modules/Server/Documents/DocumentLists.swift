@@ -8,9 +8,9 @@ import TernStorage
 
 /// Lists that come page by page. Source: documents reference, sections 6.1 and 6.6.
 ///
-/// Each list is a *long read*: its rules are judged when it begins and again when it ends, and its
-/// rows are read on the executor if they are few, else beside it. All pages of one list may be read
-/// at different times unless the request names a read time.
+/// Each list is a *long read*: the rules judge it when it begins, and again if they change before
+/// its end. Its rows are read on the executor if they are few, else beside it. All pages of one
+/// list may be read at different times unless the request names a read time.
 struct DocumentLists {
   let reads: DocumentReads
 
@@ -72,8 +72,8 @@ struct DocumentLists {
   /// The reply of one page of documents.
   ///
   /// - Parameters:
-  ///   - query: The query as which the page was allowed; it is judged again with the rules of the
-  ///     end.
+  ///   - query: The query as which the page was allowed; it is judged again if the rules change
+  ///     meanwhile.
   ///   - page: Reads the page. It runs on another thread when the page is long.
   private func pages(
     of listing: DocumentListing, judgedBy query: DocumentQuery, at place: DocumentReadPlace,

@@ -7,6 +7,10 @@ import TernSync
 /// A *catch-up* reads the log to its end; they are numbered. A wait names the first one that begins
 /// after it, so that one catch-up ends all waits that came while another was under way.
 /// Source: Docs/Decisions/0068-followers-that-serve.md.
+///
+/// Invariants: `caughtUp <= begun`; a wait for number *n* ends when `caughtUp` reaches *n*. At most
+/// one catch-up is under way. Waits that come during it share the next one, so that the load on the
+/// log does not grow with the clients.
 final class CopyWaits {
   /// News for the clients that wait; ``Forwarder/handle(_:at:)`` receives it.
   enum Progress {
@@ -24,6 +28,9 @@ final class CopyWaits {
   /// The number of the newest catch-up that a wait names.
   private var requested: UInt64 = 0
   /// The number of the newest catch-up that a wait names which an earlier one may end, too.
+  ///
+  /// An answer that names its version often ends with the catch-up under way; then the next
+  /// catch-up is not needed at all.
   private var spared: UInt64 = 0
   /// The number of the newest catch-up that is over.
   private(set) var caughtUp: UInt64 = 0
@@ -69,6 +76,7 @@ final class CopyWaits {
     for (_, action) in exchange(&actions, with: []) { action(false) }
   }
 
+  /// A failed catch-up is repeated after ``Forwarder/retryPause`` for as long as anything waits.
   private static func catchUp(_ waits: CopyWaits, at server: isolated TernServer) async {
     while waits.requested > waits.caughtUp, !waits.isEnded {
       waits.begun += 1
@@ -98,6 +106,9 @@ final class CopyWaits {
   }
 
   /// Lets go the clients that have waited for too long.
+  ///
+  /// Waiting requests are answered after ``Forwarder/patience``, and clients' links are ended. The
+  /// attempts go on for those that come later.
   private func fail(at server: isolated TernServer) {
     if isEnded { return }
     let since = failingSince ?? server.uptime()

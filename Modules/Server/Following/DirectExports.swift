@@ -6,6 +6,8 @@ import TernCore
 /// A link has one such answer at a time. Pieces leave no faster than the link takes them, so an
 /// answer holds no more than ``TreeExport/aheadBytes`` beside what waits in the link.
 final class DirectExports {
+  /// The export continues when its bytes are taken, so `untakenBytes` is the back-pressure of one
+  /// answer.
   private struct Answer {
     let events: PieceEvents
     let export: TreeExport
@@ -15,6 +17,9 @@ final class DirectExports {
 
   /// The longest time, in milliseconds, without progress of a reader for which its link is taken to
   /// be alive. Readers over HTTP are given no more.
+  ///
+  /// Long enough for a reader behind a slow network, short enough to give its place to another
+  /// export in the end.
   private static let patience: Int64 = 300_000
 
   /// By the slots of links.

@@ -9,12 +9,21 @@ import TernTransport
 /// Every request is answered once: with what the leader says, or with
 /// ``DirectRefusal/unavailable(_:)`` when it cannot be asked or its answer does not come. A request
 /// that was sent is never sent again.
+///
+/// Requests are not multiplexed: one link carries one request at a time. A slow answer therefore
+/// delays no other request, and a link whose answer is missing can simply be closed.
+///
+/// Life of a request: encoded (large ones on a queue beside the executor), sent over a kept or a
+/// new link, answered or expired. The client's address is charged with the frame and the answer.
 package actor DirectForwarder {
   /// The longest time from a request to its answer.
   static let deadline: Duration = .seconds(30)
   /// The time that a link is kept for further requests of its client.
   static let idleTime: Duration = .seconds(10)
   /// The most links that are kept for one client address.
+  ///
+  /// Links are kept by client, since the leader counts rates and memory by the address that the
+  /// link names.
   static let idlePerClient = 4
   /// The most links that are kept in all.
   static let mostIdle = 256
@@ -26,6 +35,8 @@ package actor DirectForwarder {
   }
 
   /// A request that waits for its answer.
+  ///
+  /// `frame` and `sent` exclude each other: the frame is dropped once it was handed to a link.
   private struct Waiting {
     let route: Route
     let links: any LeaderLinks
@@ -112,6 +123,8 @@ package actor DirectForwarder {
   /// The number of requests under way, and of links that are kept.
   package var figures: (waiting: Int, idle: Int) { (waiting.count, idleCount) }
 
+  /// The executor only starts the work. Operations with little text are encoded in place; others
+  /// may take milliseconds.
   private func begin(
     _ request: DirectRequest, _ leader: String, _ links: any LeaderLinks,
     _ answer: @escaping @Sendable (DirectAnswer) -> Void
@@ -143,6 +156,9 @@ package actor DirectForwarder {
   }
 
   /// Sends a request over a link that is kept, or opens one.
+  ///
+  /// - Parameter frame: The encoded request, or the reason why it cannot travel. A frame that is
+  ///   too long is the client's fault (`invalid`), an operation that is not carried is not.
   private func proceed(_ number: UInt64, _ frame: Result<[UInt8], DirectFrameError>) {
     guard let request = waiting[number] else { return }
     let bytes: [UInt8]
@@ -247,6 +263,8 @@ extension DirectForwarder {
     send(id, over: id)
   }
 
+  /// A link carries exactly one answer at a time. Anything else breaks the protocol and ends the
+  /// link.
   private func receive(_ frames: [[UInt8]], over id: UInt64) {
     guard let link = links[id] else { return }
     guard let number = link.request, let request = waiting[number], frames.count == 1 else {
@@ -278,6 +296,7 @@ extension DirectForwarder {
     finish(number, answer ?? Self.unclear)
   }
 
+  /// The link that was used last is used next, so that superfluous ones become idle and end.
   private func keep(_ id: UInt64) {
     guard let link = links[id] else { return }
     let count = idle[link.route]?.count ?? 0
@@ -303,6 +322,7 @@ extension DirectForwarder {
 
   private func endLink(_ id: UInt64) { forget(id)?.link.close() }
 
+  /// Removes a link from all tables; the caller closes it and answers its request.
   @discardableResult
   private func forget(_ id: UInt64) -> OpenLink? {
     leaveIdle(id)

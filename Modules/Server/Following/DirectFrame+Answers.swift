@@ -5,6 +5,9 @@ import TernTreeWire
 extension DirectFrame {
   /// A frame with the answer to a request of that number.
   ///
+  /// The member `is` names the answer; what is long goes into the tail. `coverage` never travels,
+  /// because no node asks another one for it.
+  ///
   /// - Throws: ``DirectFrameError/notCarried`` for answers that no operation which nodes pass on
   ///   comes to.
   package init(_ answer: DirectAnswer, _ number: UInt64) throws(DirectFrameError) {
@@ -39,6 +42,7 @@ extension DirectFrame {
   /// The answer in the frame.
   ///
   /// - Throws: ``DirectFrameError/malformed(_:)``, ``DirectFrameError/invalid(_:_:)``.
+  /// - Complexity: O(*n*) in the bytes of the tail, whose data are parsed here.
   package func answer() throws(DirectFrameError) -> DirectAnswer {
     switch try text("is") {
     case "written": return .written(try tailWrite())
@@ -82,6 +86,8 @@ extension DirectFrame {
     }
   }
 
+  /// Reads as tolerantly as the store: the data were valid at the node that sent them, possibly
+  /// under an older version's rules.
   private func tailNode() throws(TreeError) -> TreeNode {
     var reader = JSONReader(tail)
     let node = try TreeNode(reading: &reader, .tolerant)
@@ -104,6 +110,9 @@ extension DirectFrame {
 
 extension DirectRefusal {
   /// The refusal as members of a head: its name under `why`, and what it says.
+  ///
+  /// Members by reason: `text` for most; `id` and `reason` for a denial; `limit` in bytes;
+  /// `address`, `rate` per second and `wait` in milliseconds for an excess of requests.
   fileprivate var head: [JSONValue.Member] {
     switch self {
     case .unauthenticated(let text): Self.head("unauthenticated", text)
@@ -142,6 +151,7 @@ extension DirectRefusal {
     return end.map { String(scalars[..<$0]) } ?? text
   }
 
+  /// - Throws: ``DirectFrameError/malformed(_:)`` for reasons of a later version.
   fileprivate init(head frame: DirectFrame) throws(DirectFrameError) {
     switch try frame.text("why") {
     case "unauthenticated": self = .unauthenticated(try frame.text("text"))

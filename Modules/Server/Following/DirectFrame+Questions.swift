@@ -6,6 +6,10 @@ import TernTreeWire
 // databases of other shards are passed on.
 extension DirectRequest.Operation {
   /// The operation in the form of a frame.
+  ///
+  /// - Returns: The name, the members for the head, and the tail.
+  /// - Throws: ``DirectFrameError/notCarried`` for what changes something, and for what each node
+  ///   answers itself.
   func question(
     _ number: UInt64
   ) throws(DirectFrameError) -> (DirectFrame.OperationName, [JSONValue.Member], [UInt8]) {
@@ -39,6 +43,10 @@ extension DirectRequest.Operation {
 
 extension DirectFrame {
   /// The operation in the frame, one that changes nothing.
+  ///
+  /// - Throws: ``DirectFrameError/malformed(_:)`` for a frame that breaks the protocol;
+  ///   ``DirectFrameError/invalid(_:_:)`` for paths, keys and queries that break a rule of the
+  ///   model. The former ends the link, the latter only the request.
   func question(_ name: OperationName) throws(DirectFrameError) -> DirectRequest.Operation {
     switch name {
     case .read:

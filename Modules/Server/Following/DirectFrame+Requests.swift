@@ -14,6 +14,11 @@ extension DirectFrame {
   ///
   /// The request's origin is not part of it: the node that leads knows it from the link. A request
   /// that was not made on this machine says so, because its link may seem to come from here.
+  ///
+  /// Members of the head: `ns`, the database; `cred`, the credential; `size`, a limit on the write;
+  /// `remote`; `op`, the operation, followed by its own members. Data, rules and settings are the
+  /// tail.
+  ///
   /// - Parameter form: The form of data in pieces; with ``DirectRequest/Operation/review(_:)``.
   /// - Throws: ``DirectFrameError/notCarried`` for other operations.
   package init(
@@ -88,6 +93,7 @@ extension DirectFrame {
     return name
   }
 
+  /// The tail is parsed here, so a large frame is read beside the executor.
   private func operation() throws(DirectFrameError) -> DirectRequest.Operation {
     switch try operationName() {
     case .write: return .write(try tailWrite(), expectedHash: head["hash"]?.text)
@@ -119,6 +125,9 @@ extension DirectFrame {
   }
 
   /// Reads the tail as a write: a put or a merge in the dialect of the tree.
+  ///
+  /// The number in the tail repeats that of the frame and is not checked. A write's own number and
+  /// expected hash do not travel in the tail.
   func tailWrite() throws(DirectFrameError) -> TreeWrite {
     let message: TreeClientMessage
     do throws(WireError) { message = try TreeClientMessage.decode(tail) } catch {
@@ -135,6 +144,8 @@ extension DirectFrame {
     }
   }
 
+  /// Each item is a pair of a user and a moment. A user who is named twice is rejected, because the
+  /// outcome would depend on the order.
   private func revocations() throws(DirectFrameError) -> [RevocationChange] {
     guard case .array(let items) = try tailValue(), items.count <= Revocations.most else {
       throw .malformed("no revocations")
@@ -170,6 +181,9 @@ extension TreeWrite {
 }
 
 /// An operation in the form of a frame.
+///
+/// - Throws: ``DirectFrameError/notCarried`` for a `review` without a form, and for all that
+///   ``DirectRequest/Operation/question(_:)`` rejects.
 private struct EncodedOperation {
   var name: DirectFrame.OperationName
   var members: [JSONValue.Member] = []
@@ -242,6 +256,7 @@ extension Credential {
     return .object(members)
   }
 
+  /// The credential counts as local only if its link is, whatever the sender claims.
   fileprivate init(head: JSONValue, isLocal: Bool) throws(DirectFrameError) {
     let kind: Kind
     switch head["kind"]?.text {

@@ -7,9 +7,14 @@ import TernTransport
 /// Such a link gives its other end no more than REST does: `TernServer/ask(_:_:)` checks the
 /// credential, the rates and the rules of each request, and its origin is that of the link.
 /// Source: Docs/Formats/direct-link.md.
+///
+/// Frames pass through four steps: counted as waiting, decoded, decided by the machine, answered.
+/// Large frames are decoded beside the executor, after the rules have judged a write by its paths.
 enum DirectLinks {
   /// The most requests of one link that are not answered; one more ends it. Nodes send one at a
   /// time.
+  ///
+  /// Each of them holds memory until it is answered.
   static let mostRequests = 16
 
   /// The origin of a request, and the memory that it holds until it is answered.
@@ -63,6 +68,8 @@ enum DirectLinks {
     }
   }
 
+  /// A node that follows refuses the request: it was sent here because this node led. The client of
+  /// the other node asks again, and reaches the new leader.
   private static func ask(
     _ request: DirectRequest, _ read: DirectFrame, from origin: Origin,
     at server: isolated TernServer
@@ -89,6 +96,9 @@ enum DirectLinks {
   }
 
   /// Sends an answer, a large one once it was encoded away from the executor.
+  ///
+  /// The request may name data in pieces; then a `done` answer means that reading is allowed, and
+  /// the pieces follow.
   private static func give(
     _ answer: DirectAnswer, _ number: UInt64, to origin: Origin, at server: isolated TernServer
   ) {
@@ -146,6 +156,8 @@ enum DirectLinks {
   }
 
   /// Releases the frame of a request that is decided.
+  ///
+  /// Called once for each request, whatever its outcome.
   ///
   /// - Returns: The link that it came over; `nil` when that is over, and its frames with it.
   private static func settle(_ origin: Origin, at server: isolated TernServer) -> LinkState? {

@@ -3,6 +3,9 @@ import TernCore
 extension DirectRequest.Operation {
   /// Returns true when the operation's text is short enough to be written at once.
   ///
+  /// The estimate decides where a text is encoded; being wrong costs a moment of the executor, not
+  /// correctness.
+  ///
   /// - Complexity: O(*n*) in the operation's data, and never more than for `limitBytes`.
   func isShort(limitBytes: Int) -> Bool {
     var left = limitBytes

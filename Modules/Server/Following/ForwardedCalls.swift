@@ -5,6 +5,10 @@ import TernDocumentWire
 /// the message that tells where a call belongs. Decisions alone.
 ///
 /// `Node` names another node: the leader, or the one that leads a shard.
+///
+/// Usually the method tells where a call belongs. Some methods need the first message, such as a
+/// read that may be part of a transaction; until it comes, the opening and all frames of later
+/// calls wait.
 struct ForwardedCalls<Node: Hashable & Sendable>: Sendable {
   /// Returns the place of a call by its method and its first message; `nil` when only that message
   /// tells and has not come.
@@ -15,6 +19,8 @@ struct ForwardedCalls<Node: Hashable & Sendable>: Sendable {
   /// The call whose first message has not come, by which it is told apart.
   private var opening: (call: UInt32, frame: [UInt8], method: DocumentMethod)?
   /// The frames of later calls, which wait for that: numbers of calls only rise.
+  ///
+  /// Cancellations and messages of earlier calls pass, since their place is known.
   private var later: [[UInt8]] = []
   private var heldBytes = 0
 
@@ -22,6 +28,9 @@ struct ForwardedCalls<Node: Hashable & Sendable>: Sendable {
   func uses(_ node: Node) -> Bool { nodes.values.contains(node) }
 
   /// Places a frame of the client; others that waited for it come along.
+  ///
+  /// - Returns: Frames in the order in which they are to be handled; none while the frame waits. A
+  ///   frame that cannot be decoded is placed here, where decoding it ends the link.
   mutating func route(_ frame: [UInt8], by judge: Judge) -> [PlacedFrame<Node>] {
     guard let decoded = try? DocumentClientFrame.decode(frame) else {
       return [PlacedFrame(frame, .here)]

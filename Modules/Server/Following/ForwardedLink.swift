@@ -2,6 +2,14 @@ import TernLedger
 import TernTransport
 
 /// One client's link at a node that follows. Lives and is used on the server's executor only.
+///
+/// Two queues keep the order of the client's frames: ``early`` holds what goes to the leader,
+/// ``held`` what is decided here after the copy or the leader has caught up. ``arrivals`` holds the
+/// leader's answers until the copy contains what they tell of.
+///
+/// States of the link to the leader: none; about to open (`leaderLink` set, `carrier` missing);
+/// open; blocked, while the leader has to answer an opening or a credential; ending, while its last
+/// answers wait for the copy.
 final class ForwardedLink {
   /// The ``LinkState/number`` of the client's link.
   let number: Int
@@ -16,6 +24,9 @@ final class ForwardedLink {
   private(set) var earlyBytes = 0
   /// The frames with which the present link to the leader began, while nothing else was sent over
   /// it; `nil` behind that.
+  ///
+  /// While it is set, the leader has nothing to do for the client yet, so a lost link may be opened
+  /// again without loss.
   private var beginning: [[UInt8]]? = []
   /// True once the leader has ended the link as that of a client that it does not take.
   var isRejected = false
@@ -24,6 +35,8 @@ final class ForwardedLink {
   /// The node to which a link was lost last, the reason, and the uptime in milliseconds of that.
   private var lost: (node: String, reason: String, time: Int64)?
   /// The attempts to reach the leader since anything was passed on.
+  ///
+  /// Determines the pause before the next attempt.
   private var attempts = 0
   /// True while the leader has to answer before it is sent anything more.
   var isBlocked = false
@@ -36,8 +49,14 @@ final class ForwardedLink {
   /// True while another attempt to reach the leader is about to be made.
   var isSeekPending = false
   /// The number of the pause behind which that is made: earlier ones are over.
+  ///
+  /// A change of the leader ends a pause early and raises the number, so that the sleeping task
+  /// finds itself out of date.
   var sleeper = 0
   /// Bytes of frames for the leader that count as waiting for the client.
+  ///
+  /// They are part of the client's share of memory, and slow the client down when the leader reads
+  /// slowly.
   var unsentBytes = 0
   /// The uptime, in milliseconds, at which the first attempt to be served by the leader was made
   /// that is not over.
@@ -51,6 +70,8 @@ final class ForwardedLink {
   var address = ""
 
   /// A frame of the client that is dealt with here, later.
+  ///
+  /// Both conditions must hold before the frame is decided.
   struct HeldFrame {
     let frame: [UInt8]
     /// The catch-up that has to be over before.
@@ -60,6 +81,8 @@ final class ForwardedLink {
   }
 
   /// Something that came from the leader.
+  ///
+  /// An arrival that names its version needs no catch-up once the copy has that version.
   struct Arrival {
     /// A frame; `nil` for the end of the link.
     let frame: [UInt8]?
@@ -72,6 +95,9 @@ final class ForwardedLink {
   init(number: Int) { self.number = number }
 
   /// Sets the frames with which a link to the leader begins, in the place of what waits for it.
+  ///
+  /// Whatever waited for the former link is dropped. Callers have dealt with it: the frames were
+  /// taken over, or their client is told.
   func begin(with frames: [[UInt8]]) {
     early = frames[...]
     earlyBytes = frames.reduce(0) { $0 + $1.count }
@@ -93,6 +119,9 @@ final class ForwardedLink {
   /// Lets another link to the leader begin as the one that has just ended, if that one has given
   /// the leader nothing to do.
   ///
+  /// Succeeds only if nothing but openings and credentials was sent, and no answer waits. A request
+  /// that was sent is never sent again, because the leader may have carried it out.
+  ///
   /// - Returns: False when it may have.
   func beginAgain() -> Bool {
     guard let frames = beginning, !isRejected, arrivals.isEmpty else { return false }
@@ -112,6 +141,9 @@ final class ForwardedLink {
 
   /// Returns the pause before the next attempt to reach the leader: twice the one before, up to
   /// eight times the least one, and another one for each client.
+  ///
+  /// The part that depends on the link's number spreads the clients of a node, which lose the
+  /// leader at the same time.
   func nextPause(atLeast pause: Duration) -> Duration {
     defer { attempts += 1 }
     return pause * (1 << min(attempts, 3)) + .milliseconds(number % 32)
@@ -129,6 +161,8 @@ final class ForwardedLink {
   }
 
   /// Sends what waits for the leader, up to the next frame that it has to answer first.
+  ///
+  /// Stops behind a frame that blocks; the answer to it continues.
   func flush() {
     guard let carrier else { return }
     while !isBlocked, let frame = popEarly() {
@@ -146,6 +180,8 @@ final class ForwardedLink {
   }
 
   /// Closes a link to the leader that only had to tell it that the client is here.
+  ///
+  /// An idle client of a node that follows costs the leader nothing.
   func closeIfUnused() {
     guard !isBlocked, early.isEmpty, routes.isIdle else { return }
     leaderLink = nil
@@ -170,6 +206,8 @@ final class ForwardedLink {
   var isIdle: Bool { held.isEmpty && arrivals.isEmpty }
 
   /// Adds frames of the leader.
+  ///
+  /// Arrivals keep their order: an answer that needs no catch-up waits behind one that does.
   ///
   /// - Parameters:
   ///   - version: The version that the copy has.

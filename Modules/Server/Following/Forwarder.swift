@@ -10,6 +10,10 @@ import TernTransport
 /// client finds what it was told here, too. The first frame of a link, and each call about
 /// documents, waits likewise, so that no client sees an older state than it saw at another node.
 /// Source: Docs/Decisions/0068-followers-that-serve.md.
+///
+/// A client's link has at most one link to the leader. It opens when the client first needs the
+/// leader, begins with the client's opening and credential, and closes with the client's link or
+/// with a change of the leader.
 final class Forwarder {
   let ledger: any FollowedLedger
   let links: any LeaderLinks

@@ -41,6 +41,9 @@ enum LeaderFrame: Hashable, Sendable {
 
 /// The parts of a client's dialect at a node that follows: what the leader has to be told, and what
 /// it still has to answer. Decisions alone.
+///
+/// The first frame decides the dialect. Documents never block: each call carries its own
+/// credential.
 struct LinkRoutes: Sendable {
   private enum Dialect: Sendable {
     case unknown

@@ -3,6 +3,9 @@ import TernTransport
 /// A link to the node that leads, on behalf of one client of this node.
 ///
 /// What happens there waits here, in order, for one hop that takes all of it to the server.
+///
+/// Events come on the transport's threads and are collected in a mailbox. A single task hands all
+/// of them over, so that many small frames cost one hop to the server's executor.
 final class LeaderLink: LinkHandler {
   /// Something that happened.
   enum Event: Sendable {
@@ -54,6 +57,8 @@ final class LeaderLink: LinkHandler {
   }
 
   /// Opens the link to the leader, whichever that is by then.
+  ///
+  /// Never throws: a failed attempt is the event ``Event/ended(_:)``.
   ///
   /// - Parameter peer: The client, as its link names it.
   func open(over links: any LeaderLinks, for peer: String) {

@@ -1,6 +1,10 @@
 import TernLedger
 
 /// Lets a server serve from its node's copy while another node leads.
+///
+/// The ledger calls it, in this order: ``prepareToFollow()``, ``beginFollowing()``, ``take(_:)``
+/// any number of times, ``endFollowing(_:)``. It refers to the server weakly, so that the ledger
+/// does not keep a stopped server alive.
 final class ServerFollower: CopyServer {
   private weak let server: TernServer?
   private let ledger: any FollowedLedger
@@ -35,6 +39,8 @@ final class ServerFollower: CopyServer {
     return await Self.begin(ledger, at: server)
   }
 
+  /// - Returns: Whether the copy may go on: true once the batches were told to listeners and
+  ///   applied. A server that is stopping or leading answers false by dropping the batches.
   func take(_ batches: [EmbeddedLedger.PlacedBatch]) async -> Bool {
     await withCheckedContinuation { continuation in
       let batches = FollowedBatches(batches, answer: continuation)
@@ -59,6 +65,11 @@ final class ServerFollower: CopyServer {
   }
 
   /// Reads what the server has to know of the copy, and lets clients in.
+  ///
+  /// The conditions are checked again after each suspension, since a stop or a change of the leader
+  /// may come in between.
+  ///
+  /// - Returns: False when the server cannot follow now.
   private static func begin(
     _ ledger: any FollowedLedger, at server: isolated TernServer
   ) async -> Bool {

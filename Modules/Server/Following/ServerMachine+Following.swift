@@ -7,6 +7,11 @@ import TernTreeAuthority
 // A node that follows tells its clients what other nodes have committed.
 extension ServerMachine {
   /// Tells listeners of the commits of other nodes, and takes up what administrators have decided.
+  ///
+  /// Records of the log carry what listeners have to be told; a commit without one, such as a
+  /// stored outcome, only changes the copy. Changes of rules, settings and revocations are applied
+  /// before anything is told by later commits, so that no listener gets what it may not read any
+  /// more.
   mutating func follow(
     _ followed: FollowedBatches, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -33,6 +38,9 @@ extension ServerMachine {
   }
 
   /// Takes up rules, settings and revocations that were changed at another node.
+  ///
+  /// Reads all rules, settings and revocations anew and judges every session. That costs much, and
+  /// administrators change them rarely.
   private mutating func takeUp(_ batch: inout ServerBatch) throws(StorageError) {
     let reader = batch.reader
     let snapshot = LedgerSnapshot(reader, version: batch.version)
@@ -55,6 +63,9 @@ extension Mutation {
 
 extension TreeService {
   /// Tells listeners of a write at another node.
+  ///
+  /// A database without sessions has no listeners; only the hashes that are kept for it lose their
+  /// validity.
   func follow(
     _ record: TreeRecord, _ commit: Commit, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -73,6 +84,8 @@ extension TreeService {
 
 extension TreeRecord {
   /// A write that does what the record tells of: a merge at the deepest path above all entries.
+  ///
+  /// The base must lie strictly above every entry, because a merge cannot name its own path.
   fileprivate var write: TreeWrite {
     if assignments.count == 1 { return .set(assignments[0].path, assignments[0].node) }
     var base = assignments.first?.path.keys[...] ?? []

@@ -12,6 +12,9 @@ package enum ServerService: Hashable, Sendable {
 
 /// The part that a server's node plays in a cluster. Lives and is used on the server's executor
 /// only.
+///
+/// Invariants: `forwarder` is set only together with `copy`. `shards` is independent of both: it
+/// looks at a frame first, and hands what belongs here to the forwarder or the machine.
 final class ServerPart {
   /// The ledger whose copy is served from while another node leads; `nil` at other times.
   private(set) var copy: (any FollowedLedger)?

@@ -1,4 +1,7 @@
 /// Writes figures as text. Source: https://prometheus.io/docs/instrumenting/exposition_formats/
+///
+/// For each family it writes the lines `# HELP` and `# TYPE`, then one line a number: name, labels
+/// in braces, value. Histograms are cumulative and end with the bucket `+Inf`, `_sum` and `_count`.
 struct MetricsWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -21,6 +24,7 @@ struct MetricsWriter {
     }
   }
 
+  /// - Parameter unit: Converts bounds and sum to the unit of the figure.
   private mutating func write(
     _ histogram: Histogram, _ name: String, _ label: (String, String)?, _ unit: Double
   ) {
@@ -56,6 +60,7 @@ struct MetricsWriter {
     for text in texts { bytes.append(contentsOf: text.utf8) }
   }
 
+  /// Label values escape the backslash, the quotation mark and the line feed, and nothing else.
   private mutating func escape(_ text: String) {
     for byte in text.utf8 {
       switch byte {
@@ -68,6 +73,8 @@ struct MetricsWriter {
   }
 
   /// Whole numbers have no fraction.
+  ///
+  /// Doubles above 10¹⁵ are not all representable as integers, and keep the floating-point form.
   private static func number(_ value: Double) -> String {
     if value == value.rounded(), abs(value) < 1e15 { return String(Int64(value)) }
     return "\(value)"

@@ -3,6 +3,9 @@ import TernTransport
 
 extension ServerReport {
   /// The figures of the server, of which no text is made yet.
+  ///
+  /// Names and labels are part of the interface for operators: dashboards and alerts refer to them.
+  /// `Docs/Formats/admin.md` lists them.
   var metrics: MetricsText {
     var text = MetricsText()
     addClients(to: &text)
@@ -16,6 +19,8 @@ extension ServerReport {
 
   private var figures: ServerMetrics { server.metrics }
 
+  /// Open connections are reported for every protocol that was ever used, so that a figure goes to
+  /// 0 rather than vanish.
   private func addClients(to text: inout MetricsText) {
     let opened = figures.connectionsOpened.sorted { $0.key < $1.key }
     text.add(
@@ -82,6 +87,8 @@ extension ServerReport {
       [("in", figures.bytesIn), ("out", figures.bytesOut)])
   }
 
+  /// The figures of the ledger are missing while it cannot be asked, for example during a failure
+  /// of the store.
   private func addBatches(to text: inout MetricsText) {
     text.add(
       .counter, "tern_commits_total", "Commits that were made durable.", figures.commits)
@@ -136,6 +143,8 @@ extension ServerReport {
       server.caches.map { ($0.name, $0.misses) })
   }
 
+  /// Figures with the prefix `process_` have the names that Prometheus gives them for every
+  /// program.
   private func addSystem(to text: inout MetricsText) {
     text.add(
       .gauge, "tern_uptime_seconds", "Time since the start.", Double(server.uptime) / 1_000)

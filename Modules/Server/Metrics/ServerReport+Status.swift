@@ -6,9 +6,13 @@ import TernTransport
 
 extension ServerReport {
   /// The most databases that are told.
+  ///
+  /// Together with the limit on connections it bounds the size of the status.
   private static let mostDatabases = 1_000
 
   /// The status for operators.
+  ///
+  /// - Parameter limit: The most connections that are listed; the rest is counted.
   func status(connections limit: Int) -> [JSONValue.Member] {
     let sessions = sessions
     let databases = databases
@@ -48,6 +52,7 @@ extension ServerReport {
     ]
   }
 
+  /// The bytes charged for listens of the tree and of all calls about documents.
   private func listenBytes(of session: Session?) -> Int {
     guard let session else { return 0 }
     let calls = session.documents?.calls.values.reduce(0) { $0 + $1.chargedBytes } ?? 0
@@ -59,6 +64,8 @@ extension ServerReport {
       + state.link.queuedBytes
   }
 
+  /// `state` is `slowed` while the server reads nothing from the link because its client holds too
+  /// much memory, `held` while its inputs wait, else `open`.
   private func connection(_ state: LinkState) -> JSONValue {
     let session = server.batches.machine.sessions[state.slot]
     let isHeld = server.links.held.contains(state.slot)
@@ -96,6 +103,8 @@ extension ServerReport {
   }
 
   /// The databases that sessions have open.
+  ///
+  /// Linear in the sessions and calls; trees come first, each model in the order of names.
   private var databases: [JSONValue] {
     var sessions: [String: Int] = [:]
     var listens: [String: Int] = [:]

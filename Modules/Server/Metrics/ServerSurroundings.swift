@@ -2,6 +2,8 @@ import Synchronization
 
 /// The parts of a program around a server that operators see together with it: what the process and
 /// the store take, the latest denials, and the sink of the access log.
+///
+/// Safe to use from any thread. Functions that are stored here are called outside the lock.
 package final class ServerSurroundings: Sendable {
   private struct State {
     var figures: @Sendable () -> SystemFigures = { SystemFigures() }

@@ -47,6 +47,9 @@ struct TracedWrite: Sendable {
 }
 
 /// Finds the writes among the inputs of a batch by what is counted while they are decided.
+///
+/// Inputs do not say if they are writes. The watch compares the counters before and after each
+/// decision, so that tracing adds nothing to the way of a write.
 struct WriteWatch {
   private let metrics: ServerMetrics
   private var tree: ServerMetrics.Writes

@@ -3,6 +3,9 @@ import TernSecurity
 import TernTreeWire
 
 /// The request counts of all clients.
+///
+/// Each address and each user has a token bucket. A request takes one token of both; one that
+/// exceeds the address is not counted for the user.
 struct RateTable {
   /// A counted address or identity.
   private enum Asker: Hashable {
@@ -73,6 +76,9 @@ struct RateTable {
   }
 
   /// Forgets the buckets that are full again; or all of them, when there are none.
+  ///
+  /// A full bucket is the same as none, so forgetting it changes nothing. Without a full one,
+  /// forgetting all of them bounds the memory, in favor of the clients.
   private mutating func forgetQuiet(at uptime: Int64) {
     let limit = uptime - Int64(limits.burstSeconds) * 1_000
     buckets = buckets.filter { $0.value.filled > limit }
