@@ -8,6 +8,14 @@ public import TernStorage
 /// were lost: for appends and the leader's lease, for reads, and for the checkpoint. The tables are
 /// created at the first use, and upgraded when they are older. `Docs/Formats/log-postgres.md`
 /// describes them.
+///
+/// All calls are asynchronous; none blocks a thread of the caller. Each connection belongs to a
+/// worker with a thread of its own, on which libpq's calls block. The split keeps an append from
+/// waiting behind a long read, and both from waiting behind a checkpoint.
+///
+/// An operation that changes something is never repeated after it may have taken effect: the caller
+/// gets ``CommitLogError/unknownOutcome`` and finds out by reading. Reads are repeated over another
+/// connection until their time is over.
 public final class PostgresLog: CommitLog {
   private let writer: PostgresWorker
   private let reader: PostgresWorker
@@ -18,6 +26,8 @@ public final class PostgresLog: CommitLog {
   private let pollInterval: Duration
 
   /// True once the log was closed.
+  ///
+  /// A class, because connections look at it from their threads while they wait.
   private final class Closing: Sendable {
     let isClosed = Mutex(false)
   }
@@ -90,6 +100,8 @@ public final class PostgresLog: CommitLog {
     return try page.get()
   }
 
+  /// The wait polls the head of the log every ``PostgresOptions/pollInterval``, by one short
+  /// statement each time.
   public func waitForChange(
     in shard: ShardID, after position: LogPosition, under epoch: LogEpoch, timeout: Duration
   ) async throws(CommitLogError) -> LogEpoch {
@@ -122,6 +134,8 @@ extension PostgresLog {
   ) async throws(CommitLogError) -> LeaseOutcome {
     try CommitLogLimits.check(request)
     let leases = PostgresLeases(shard: shard, name: request.name)
+    // The leader renews its lease over the connection that it appends with: a node that cannot
+    // append does not keep the lead.
     let worker = request.name == .leader ? writer : reader
     let answer = try await worker.change { connection, deadline throws(PostgresFailure) in
       try leases.renew(request, connection, deadline)
@@ -164,6 +178,10 @@ extension PostgresLog {
     return try page.get()
   }
 
+  /// An advance is one transaction. If it has to remove too many rows for that, the ranges are
+  /// first removed piece by piece, while the mark stays; then the advance is tried again. A crash
+  /// in between leaves a checkpoint in which rows are missing or newer than the mark. The log from
+  /// the mark on restores them, because applying its changes again is idempotent.
   public func advanceCheckpoint(
     of shard: ShardID, from mark: LogPosition, to position: LogPosition, epoch: LogEpoch,
     changes: [Mutation]
@@ -191,6 +209,9 @@ extension PostgresLog {
 
   /// Removes ranges of a checkpoint, each piece in an operation of its own.
   ///
+  /// - Parameters:
+  ///   - ranges: All ranges of the advance, also those that a later step puts rows into.
+  ///   - mark: The mark at which the checkpoint must still be.
   /// - Returns: What keeps them from being removed, or `nil`.
   private func remove(
     _ ranges: [KeyRange], of checkpoint: PostgresCheckpoint, from mark: LogPosition,
@@ -210,6 +231,8 @@ extension PostgresLog {
     return nil
   }
 
+  /// - Returns: The oldest position that is left. A cancelled task returns early, with less
+  ///   compacted.
   public func compact(
     _ shard: ShardID, keeping retention: LogRetention
   ) async throws(CommitLogError) -> LogPosition {

@@ -19,7 +19,9 @@ final class MemoryPage: @unchecked Sendable {
   /// Longer values are kept beside the page.
   static let inlineBytes = 1_024
 
+  /// The key's length in 2 bytes, and the ``MemoryWord`` in 4.
   private static let headerBytes = 6
+  /// The record's offset and the key's head, 4 bytes each.
   private static let slotBytes = 8
   private static let referenceBytes = unsafe MemoryLayout<UnsafeRawPointer>.size
 
@@ -34,7 +36,10 @@ final class MemoryPage: @unchecked Sendable {
   // Owned by the page, freed once in `deinit`.
   private var base: UnsafeMutableRawPointer
   private var capacity: Int
+  /// The offset of the lowest record; free space lies between the slots and this.
   private var heapStart: Int
+  /// The number of records that own a reference. While it is 0, copying and freeing a page skip the
+  /// records.
   private var references = 0
 
   init(owner: UInt64, isLeaf: Bool, capacity: Int = 512) {
@@ -53,6 +58,8 @@ final class MemoryPage: @unchecked Sendable {
   }
 
   /// A copy that transaction `owner` may change.
+  ///
+  /// - Complexity: O(bytes of the page). References are retained, not copied.
   func copy(owner: UInt64) -> MemoryPage {
     let copy = MemoryPage(owner: owner, isLeaf: isLeaf, capacity: liveBytes + liveBytes / 8 + 64)
     copy.take(0..<count, of: self)
@@ -145,6 +152,9 @@ final class MemoryPage: @unchecked Sendable {
   }
 
   /// Puts another value in place of a leaf's.
+  ///
+  /// A value of the same length is overwritten in place; any other one makes the old record a gap,
+  /// which `reserve` closes later.
   func replace(_ value: Span<UInt8>, for key: Span<UInt8>, at index: Int) {
     let word = unsafe record(index).loadUnaligned(fromByteOffset: 2, as: MemoryWord.self)
     guard !word.isReference, word.count == value.count else {
@@ -252,6 +262,8 @@ final class MemoryPage: @unchecked Sendable {
   }
 
   /// Shortens what the keys share to what `key` has too.
+  ///
+  /// An insertion may only shorten the shared prefix; then the heads of all records change.
   private func share(_ key: UnsafeRawBufferPointer) {
     let common = unsafe count == 0 ? key.count : commonBytes(key, self.key(0))
     if count == 0 {
@@ -283,6 +295,8 @@ final class MemoryPage: @unchecked Sendable {
   }
 
   /// Makes room, if need be in a larger buffer without the gaps of removed records.
+  ///
+  /// A page that runs out of space gets half as much again as it needs.
   private func reserve(_ bytes: Int) {
     guard heapStart - count * Self.slotBytes < bytes else { return }
     let wanted = liveBytes + bytes

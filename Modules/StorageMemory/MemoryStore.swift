@@ -5,10 +5,14 @@ public import TernStorage
 ///
 /// A write that returned is as durable as the process; there is no disk to check, so records carry
 /// no checksum.
+///
+/// `writing` admits one writer; `state` is held only to read or replace the tree, so that readers
+/// never wait for a writer's work.
 public final class MemoryStore: OrderedStore {
   private let state: Mutex<State>
   private let writing = Mutex<Void>(())
 
+  /// `transactions` numbers the writers. It never repeats, since pages compare their owner with it.
   private struct State: Sendable {
     var tree: MemoryTree
     var transactions: UInt64 = 0
@@ -60,6 +64,9 @@ public final class MemoryStore: OrderedStore {
   }
 
   /// Another store with the rows this one has now; neither sees the other's later writes.
+  ///
+  /// The fork continues with the same number, so that it does not take pages of the original for
+  /// its own.
   ///
   /// - Complexity: O(1).
   package func fork() -> MemoryStore {

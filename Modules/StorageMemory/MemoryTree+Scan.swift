@@ -20,6 +20,9 @@ extension MemoryTree {
 }
 
 /// The bounds of a scan, where they still matter.
+///
+/// A bound is dropped on the way down, once a subtree lies wholly inside it, so that most rows are
+/// appended without a comparison.
 @unsafe
 struct MemoryBounds {
   var lower: UnsafeRawBufferPointer?

@@ -1,6 +1,13 @@
 import TernStorage
 
 /// A persistent B+tree: a copy is a snapshot, and a transaction copies only the pages it changes.
+///
+/// Each page names the transaction that made it. A transaction changes its own pages in place and
+/// copies all others first, so pages that a snapshot can reach never change. Reference counting
+/// frees pages that no snapshot and no newer tree refers to.
+///
+/// Invariants: all leaves are at the same depth; keys are in order across pages; a branch has at
+/// least one child; no page but the root is empty.
 struct MemoryTree: Sendable {
   private(set) var root = MemoryPage(owner: 0, isLeaf: true)
 
@@ -16,6 +23,7 @@ struct MemoryTree: Sendable {
     return result
   }
 
+  /// Descends without retaining pages: the root keeps all of them alive during the call.
   private func find(_ key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     var page = unsafe Unmanaged.passUnretained(root)
     while true {
@@ -34,6 +42,8 @@ struct MemoryTree: Sendable {
   // MARK: Changing
 
   /// Stores `value` under `key`; `owner` is the transaction's own number.
+  ///
+  /// - Complexity: O(log *n*) pages are visited; each is copied at most once in a transaction.
   mutating func put(_ value: Span<UInt8>, for key: Span<UInt8>, owner: UInt64) {
     own(owner)
     guard let right = Self.put(value, for: key, in: root, owner) else { return }
@@ -44,6 +54,8 @@ struct MemoryTree: Sendable {
   }
 
   /// Removes the keys from `lower` up to, not including, `upper`.
+  ///
+  /// Whole subtrees between the two ends of the range are dropped without being visited.
   mutating func remove(from lower: [UInt8], to upper: [UInt8]?, owner: UInt64) {
     own(owner)
     unsafe lower.withUnsafeBytes { lower in
@@ -65,6 +77,7 @@ struct MemoryTree: Sendable {
 
   private typealias Split = (key: [UInt8], page: MemoryPage)
 
+  /// - Returns: The new right neighbor and the key that divides the two when the page was split.
   private static func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in page: MemoryPage, _ owner: UInt64
   ) -> Split? {
@@ -99,6 +112,8 @@ struct MemoryTree: Sendable {
 
   /// Moves the greater half of `page` to a new one; after an append only the new record, so that
   /// rows put in order fill their pages.
+  ///
+  /// - Parameter place: The index of the record that was inserted last.
   private static func split(_ page: MemoryPage, _ place: Int, _ owner: UInt64) -> Split {
     let right = MemoryPage(
       owner: owner, isLeaf: page.isLeaf, capacity: MemoryPage.targetBytes + 512)
@@ -112,6 +127,8 @@ struct MemoryTree: Sendable {
     return (Array(first.prefix(common + 1)), right)
   }
 
+  /// Only the first and the last child of the range are descended into; those between are removed
+  /// as a whole. The last one is handled first, so that indexes before it stay valid.
   private static func remove(
     _ lower: UnsafeRawBufferPointer, _ upper: UnsafeRawBufferPointer?, in page: MemoryPage,
     _ owner: UInt64
@@ -135,6 +152,10 @@ struct MemoryTree: Sendable {
   }
 
   /// Removes a child that became empty, or joins it with its neighbour when both are small.
+  ///
+  /// Pages are joined when the result stays below three quarters of a page, so that the next
+  /// insertion does not split it again. Branches are never joined; they shrink only by losing
+  /// children.
   private static func tidy(_ index: Int, of page: MemoryPage, _ owner: UInt64) {
     let child = unsafe page.child(index).takeUnretainedValue()
     if child.count == 0 { return page.remove(index..<(index + 1)) }

@@ -18,6 +18,9 @@ struct SQLiteInspection {
 
   /// Examines pages from number `first` on.
   ///
+  /// - Parameters:
+  ///   - first: The number of the first page, from 1.
+  ///   - bytes: About as much as is read by this call; at least one page.
   /// - Returns: Whether there are more.
   func examine(
     from first: Int, bytes: Int, _ inspection: inout StoreInspection
@@ -44,6 +47,9 @@ struct SQLiteInspection {
   }
 
   /// Lets SQLite examine how pages hang together.
+  ///
+  /// Reads the whole database, and reports at most 100 findings. Corruption that stops the check is
+  /// itself a finding.
   func examineStructure(_ inspection: inout StoreInspection) throws(StorageError) {
     do throws(StorageError) {
       for line in try connection.texts("PRAGMA integrity_check(100)") where line != "ok" {

@@ -3,12 +3,17 @@ import Synchronization
 import TernStorage
 
 /// The connections of the snapshots of one store, and whether it still works.
+///
+/// The mutex is held for bookkeeping only. Opening a connection and beginning its snapshot happen
+/// outside, so that a slow disk does not block the return of connections.
 final class SQLitePool: Sendable {
   /// The longest time that a pause waits for snapshots to end, in steps of a millisecond.
   static let pauseMilliseconds = 5_000
 
   private let state: Mutex<State>
 
+  /// `lent` counts the snapshots, those included that are just being opened. `idle` has at most
+  /// ``SQLiteStore/idleReaderLimit`` connections.
   private struct State: Sendable {
     // Let go when the store is closed; connections still lent hold it until they end.
     var directory: StoreDirectory?
@@ -60,6 +65,11 @@ final class SQLitePool: Sendable {
   }
 
   /// A reader with a snapshot of this moment.
+  ///
+  /// Waits, polling each millisecond, while the pool is paused.
+  ///
+  /// - Throws: ``StorageError/tooManyReaders(limit:)``, ``StorageError/closed``,
+  ///   ``StorageError/failed``; errors of opening the database.
   func take() throws(StorageError) -> SQLiteReader {
     let (directory, pages, idle) = try waiting {
       state throws(StorageError) -> (StoreDirectory, SQLitePages, SQLiteConnection?)? in
@@ -122,6 +132,7 @@ final class SQLitePool: Sendable {
     }
   }
 
+  /// A connection whose transaction cannot be ended is closed rather than kept.
   func giveBack(_ reader: SQLiteReader) {
     do throws(StorageError) {
       try reader.connection.statement(.commit).run()
@@ -133,6 +144,9 @@ final class SQLitePool: Sendable {
   }
 
   /// Closes the connections that were not used since the last call.
+  ///
+  /// Called from time to time, so that connections which a burst of snapshots has opened do not
+  /// keep memory and files.
   func releaseIdle() {
     // Closed with the result, outside the lock: others take and give back connections meanwhile.
     _ = state.withLock { state in

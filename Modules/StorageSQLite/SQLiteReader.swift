@@ -2,11 +2,19 @@ import CSQLite
 import TernStorage
 
 /// The backend's side of a snapshot, over a connection inside a transaction.
+///
+/// A record is either in its row or, if it is large, in the table `large`; the row then holds the
+/// number of the large record instead. Callers never see the difference.
 class SQLiteReader: StoreReader {
   let connection: SQLiteConnection
 
   init(_ connection: SQLiteConnection) { self.connection = connection }
 
+  /// Bodies may nest: each get takes a statement of its own, because the value lies in the
+  /// statement's memory until it is reset.
+  ///
+  /// - Throws: ``StorageError/corruptRecord(key:)`` for a failed checksum, and for a row that
+  ///   points at a large record which is missing.
   final func withValue<R>(
     for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StorageError) -> R
   ) throws(StorageError) -> R? {
@@ -28,6 +36,8 @@ class SQLiteReader: StoreReader {
     return unsafe try body(Span(_unsafeBytes: value))
   }
 
+  /// - Returns: The bytes behind the checksum, unchecked; empty when the large record is missing;
+  ///   `nil` without a row.
   final func damagedValue(for key: Span<UInt8>) throws(StorageError) -> [UInt8]? {
     let get = try connection.takeGet()
     defer { connection.giveBack(get) }
@@ -46,6 +56,8 @@ class SQLiteReader: StoreReader {
     }
   }
 
+  /// The statement of a scan is shared by all scans of the connection, and is reset at the end of
+  /// each page.
   final func fill(
     _ page: inout RowPage, from scan: borrowing Scan
   ) throws(StorageError) {

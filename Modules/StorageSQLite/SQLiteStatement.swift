@@ -2,6 +2,9 @@ import CSQLite
 import TernStorage
 
 /// One prepared statement of a connection, with spans in and out.
+///
+/// It refers to its connection without owning it: connections own their statements and drop them
+/// before they close.
 @safe
 final class SQLiteStatement {
   // Prepared in `init`, finalised once in `deinit`.
@@ -22,6 +25,8 @@ final class SQLiteStatement {
   deinit { unsafe sqlite3_finalize(handle) }
 
   /// Moves to the next row; `false` after the last one.
+  ///
+  /// After an error the statement is reset and can be used again.
   @inline(__always)
   func step() throws(StorageError) -> Bool {
     let code = unsafe sqlite3_step(handle)
@@ -64,6 +69,8 @@ final class SQLiteStatement {
   }
 
   /// The bytes of a column; valid until the next step or reset.
+  ///
+  /// SQLite returns no pointer for an empty blob; the result is then an empty buffer.
   @inline(__always)
   func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
     let base = unsafe sqlite3_column_blob(handle, column)

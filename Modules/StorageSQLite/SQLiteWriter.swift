@@ -2,6 +2,10 @@ import CSQLite
 import TernStorage
 
 /// The backend's side of the write transaction.
+///
+/// Large records are kept out of the rows' tree, since SQLite reads a whole row to compare its key
+/// once the row spills to other pages. In a database of version 1, which has no such table, all
+/// records are in their rows.
 final class SQLiteWriter: SQLiteReader, StoreWriter {
   /// The most bytes of key and record that fit into a page of rows. Comparisons of keys would read
   /// all of a longer row, so its record has a table of its own.
@@ -14,6 +18,10 @@ final class SQLiteWriter: SQLiteReader, StoreWriter {
   /// True when puts fail until a row was removed.
   var mustRemoveFirst = false
 
+  /// The small form updates a row only if it does not point at a large record. If it changed
+  /// nothing, the large record is removed first; that is one more statement in a rare case.
+  ///
+  /// - Throws: ``StorageError/diskFull`` also when the limit on the database's pages is reached.
   func put(_ value: Span<UInt8>, for key: Span<UInt8>) throws(StorageError) {
     if mustRemoveFirst { throw .diskFull }
     makeRoom = nil
@@ -36,6 +44,7 @@ final class SQLiteWriter: SQLiteReader, StoreWriter {
     }
   }
 
+  /// A large record that replaces another one keeps its number, so that the row need not change.
   private func putLarge(
     _ record: UnsafeRawBufferPointer, for key: UnsafeRawBufferPointer
   ) throws(StorageError) {
@@ -73,6 +82,7 @@ final class SQLiteWriter: SQLiteReader, StoreWriter {
     }
   }
 
+  /// Large records go first: the rows that name them are needed to find them.
   func remove(_ range: KeyRange) throws(StorageError) {
     prepareToRemove()
     let isTail = range.upper == nil
@@ -124,6 +134,8 @@ final class SQLiteWriter: SQLiteReader, StoreWriter {
     }
   }
 
+  /// Releases the reserved space, once, before the first removal on a full disk: a removal makes
+  /// the log longer before it frees anything.
   private func prepareToRemove() {
     mustRemoveFirst = false
     makeRoom?()

@@ -10,6 +10,13 @@ import CPostgres
 
 /// One connection to a database, used by one thread at a time. Every call returns by its deadline,
 /// in milliseconds of the injected clock.
+///
+/// It uses libpq's asynchronous calls and waits on the socket itself, so that deadlines hold and a
+/// closed log ends every wait within 50 ms. Statements and results are binary.
+///
+/// Life cycle: `init` starts to connect, ``finishConnecting(patience:deadline:)`` completes it,
+/// `deinit` closes the connection. After an error for which ``PostgresFailure/endsConnection`` is
+/// true, the connection must not be used again, because an answer may still be on its way.
 @safe
 final class PostgresConnection {
   /// The clock and the end of a log, as its connections see them.
@@ -23,6 +30,9 @@ final class PostgresConnection {
   /// The names of the statements that the session keeps.
   private var kept: Set<String> = []
   /// False once the session has turned out not to keep statements.
+  ///
+  /// Poolers in transaction mode hand each transaction to another session, in which a kept
+  /// statement is missing. The first such failure switches to unnamed statements for good.
   private var keepsStatements = true
   private var isInTransaction = false
   // Owned by this object and freed once, in `deinit`.
@@ -59,6 +69,9 @@ final class PostgresConnection {
   deinit { unsafe library.table.finish(connection) }
 
   /// False when the other end has closed the connection meanwhile, which it may announce first.
+  ///
+  /// Called before each operation. It reads whatever the server has sent meanwhile, such as the
+  /// notice of a shutdown, up to 16 times.
   var isAlive: Bool {
     for _ in 0..<16 {
       let socket = unsafe library.table.socket(connection)
@@ -75,6 +88,10 @@ final class PostgresConnection {
 
   /// Runs a statement and returns its rows.
   ///
+  /// - Parameters:
+  ///   - values: The parameters, in the order of `$1`, `$2` and so on.
+  ///   - deadline: The moment on the injected clock by which the call returns.
+  /// - Returns: All rows. Statements of this library bound their results by a limit.
   /// - Throws: ``PostgresFailure/refused(state:message:)``, ``PostgresFailure/lost(_:)``,
   ///   ``PostgresFailure/closed``.
   @discardableResult
@@ -101,6 +118,8 @@ final class PostgresConnection {
   }
 
   /// Waits for the end of what was sent, and returns its rows.
+  ///
+  /// All results are read also after a failure: libpq accepts the next statement only then.
   @discardableResult
   private func finish(deadline: Int64) throws(PostgresFailure) -> PostgresRows {
     try flush(deadline: deadline)
@@ -124,6 +143,10 @@ final class PostgresConnection {
 
   /// Runs `body` in a transaction: committed when it returns, rolled back when it throws.
   ///
+  /// - Parameters:
+  ///   - begin: The statement that begins it, which sets the isolation level.
+  ///   - body: Runs statements on this connection. It may run again by a caller's repetition, so it
+  ///     has no effect outside the database.
   /// - Throws: ``PostgresFailure/lost(_:)`` only if the commit was sent; what fails before it is
   ///   rolled back and thrown as ``PostgresFailure/unreachable(_:)``.
   func transaction<R>(
@@ -199,6 +222,9 @@ extension PostgresConnection {
 
   /// Sends a statement.
   ///
+  /// All values are written to one buffer, and libpq gets pointers into it. Formats are 1, binary,
+  /// in both directions.
+  ///
   /// - Parameter name: The name under which the session keeps it; `nil` for its text.
   private func send(
     _ statement: PostgresStatement, _ values: [PostgresValue], keptAs name: String? = nil
@@ -230,6 +256,8 @@ extension PostgresConnection {
     if isSent != 1 { throw .lost(message) }
   }
 
+  /// A large statement may fill the socket in both directions. Reading while writing avoids the
+  /// deadlock in which each end waits for the other.
   private func flush(deadline: Int64) throws(PostgresFailure) {
     while true {
       switch unsafe library.table.flush(connection) {
@@ -247,6 +275,10 @@ extension PostgresConnection {
   }
 
   /// Waits until the socket is ready. Looks for the end of the log every 50 ms.
+  ///
+  /// - Returns: The events that `poll` reported.
+  /// - Throws: ``PostgresFailure/lost(_:)`` at the deadline, ``PostgresFailure/closed`` once the
+  ///   log is closed.
   @discardableResult
   private func awaitSocket(_ events: Int32, deadline: Int64) throws(PostgresFailure) -> Int32 {
     while true {
@@ -262,6 +294,9 @@ extension PostgresConnection {
   }
 
   /// Reads a result that libpq lends.
+  ///
+  /// - Throws: ``PostgresFailure/refused(state:message:)`` with the SQLSTATE. An error without one
+  ///   comes from libpq itself, and means that the connection is lost.
   private func read(_ result: OpaquePointer) throws(PostgresFailure) -> PostgresRows {
     let status = unsafe library.table.resultStatus(result)
     guard status == TERN_PQ_COMMAND_OK || status == TERN_PQ_TUPLES_OK else {

@@ -1,6 +1,9 @@
 import TernCommitLog
 
 /// The reason a statement failed.
+///
+/// The cases differ in what is known about the effect: `refused`, `unreachable`, `newerSchema`,
+/// `tooManyRows` changed nothing; after `lost` and `unexpected` it is not known.
 enum PostgresFailure: Error, Hashable {
   /// The database, or a pooler before it, answered with this SQLSTATE: it changed nothing, but for
   /// those of ``mayHaveChanged``.
@@ -75,6 +78,10 @@ extension PostgresFailure {
 
   /// True for errors of connections, resources and conflicts, and of servers that shut down, start
   /// or have become a standby. The statement was rolled back.
+  ///
+  /// SQLSTATE 25006 read-only transaction; 40001 serialization failure; 40P01 deadlock; 57P01,
+  /// 57P02, 57P03 and 57P05 shutdown, crash, start and idle timeout; class 08 connections; class 53
+  /// resources.
   private static func isTransient(_ state: String) -> Bool {
     switch state {
     case "25006", "40001", "40P01", "57P01", "57P02", "57P03", "57P05": true

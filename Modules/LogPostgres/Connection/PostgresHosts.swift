@@ -45,6 +45,9 @@ struct PostgresHost: Hashable, Sendable {
 /// libpq tries them one after the other and begins each attempt with the first one. It leaves a
 /// host that refuses, and waits for one that is silent for as long as the system does. So an
 /// attempt that has met a silent host is given up, and the next one begins behind that host.
+///
+/// It belongs to one worker. ``order`` is empty, so that libpq uses its own settings, until an
+/// attempt has failed.
 struct PostgresHosts: Sendable {
   /// The hosts as the connection names them.
   private var listed: [PostgresHost] = []
@@ -84,6 +87,8 @@ struct PostgresHosts: Sendable {
   }
 
   /// Notes that an attempt has failed, and at which of its hosts.
+  ///
+  /// - Parameter hosts: The hosts of the failed attempt's settings.
   mutating func noteFailure(at host: PostgresHost, of hosts: [PostgresHost]) {
     // Those of an attempt in an order of ours have addresses that may be others by now.
     if failed == nil { listed = hosts }
@@ -106,6 +111,9 @@ struct PostgresHosts: Sendable {
   }
 
   /// Asks the system for the addresses of a name, which may take as long as its resolver does.
+  ///
+  /// Called only for names, and only after an attempt has failed: a connection that works costs no
+  /// extra resolution.
   static let resolve: @Sendable (_ name: String) -> [String] = { name in
     var text = [CChar](repeating: 0, count: 4_096)
     // Safe: the text ends with a zero within its length.

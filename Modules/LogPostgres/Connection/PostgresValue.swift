@@ -1,4 +1,7 @@
 /// A parameter of a statement, sent in binary.
+///
+/// Four types suffice for all statements, and all databases of the portable profile agree on their
+/// numbers and formats.
 enum PostgresValue: Hashable, Sendable {
   case number(Int64)
   case bytes([UInt8])
@@ -16,6 +19,10 @@ enum PostgresValue: Hashable, Sendable {
   }
 
   /// Appends the value in the binary format of its type.
+  ///
+  /// Numbers are 8 bytes, the most significant one first. Bytes and text are sent as they are. A
+  /// list is an array of one dimension: its header of five 32-bit words, then each element behind
+  /// its length.
   func write(to buffer: inout [UInt8]) {
     switch self {
     case .number(let number): Self.write(UInt64(bitPattern: number), to: &buffer)
@@ -39,6 +46,9 @@ enum PostgresValue: Hashable, Sendable {
 }
 
 /// The rows that a statement returned, in binary.
+///
+/// Cells are copied out of libpq's result, row by row. A result of an unexpected shape is an error
+/// of its own, never a crash.
 struct PostgresRows: Sendable {
   /// The number of rows.
   let count: Int
@@ -59,6 +69,9 @@ struct PostgresRows: Sendable {
   }
 
   /// Returns a cell of type `bigint` that is not negative.
+  ///
+  /// - Throws: ``PostgresFailure/unexpected(_:)`` for negative numbers, which no column of the
+  ///   schema holds.
   func count(_ row: Int, _ column: Int) throws(PostgresFailure) -> UInt64 {
     let number = try number(row, column)
     guard let count = UInt64(exactly: number) else { throw .unexpected("\(number) is negative") }

@@ -4,6 +4,9 @@ import TernCommitLog
 
 /// One connection and the thread that works with it: operations run one after the other, and the
 /// connection is made again when it is lost.
+///
+/// Its executor is a queue with a thread, since all work blocks on the socket. Callers wait without
+/// a thread. The actor's isolation makes operations strictly sequential, which libpq requires.
 actor PostgresWorker {
   /// The parts that a log shares with its workers.
   struct Context: Sendable {
@@ -13,9 +16,13 @@ actor PostgresWorker {
   }
 
   private nonisolated let executor: QueueExecutor
+  /// Counts operations that wait or run; it bounds the memory that an unreachable database can
+  /// cause.
   private nonisolated let waiting = Mutex(0)
   private nonisolated let context: Context
   private var connection: PostgresConnection?
+  /// The present pause between attempts in milliseconds, and the moment before which none is made.
+  /// Both are reset by a successful connection.
   private var pause: Int64 = 0
   private var nextAttempt = Int64.min
   private var hosts = PostgresHosts()
@@ -30,6 +37,11 @@ actor PostgresWorker {
   }
 
   /// Runs an operation that changes nothing; again over another connection if one is lost.
+  ///
+  /// - Parameter body: May run several times. It gets the deadline of the whole operation.
+  /// - Throws: ``CommitLogError/unavailable(reason:)`` when no attempt succeeds in time,
+  ///   ``CommitLogError/denied(reason:)``, ``CommitLogError/incompatible(version:)``,
+  ///   ``CommitLogError/closed``.
   nonisolated func read<R: Sendable>(
     _ body: @Sendable (PostgresConnection, _ deadline: Int64) throws(PostgresFailure) -> R
   ) async throws(CommitLogError) -> R {
@@ -39,6 +51,9 @@ actor PostgresWorker {
   }
 
   /// Runs an operation that changes something; again only if it certainly changed nothing.
+  ///
+  /// - Throws: ``CommitLogError/unknownOutcome`` when the connection was lost after the statement
+  ///   was sent; else the errors of ``read(_:)``.
   nonisolated func change<R: Sendable>(
     _ body: @Sendable (PostgresConnection, _ deadline: Int64) throws(PostgresFailure) -> R
   ) async throws(CommitLogError) -> R {
@@ -66,6 +81,8 @@ actor PostgresWorker {
       context.conditions.uptime() + context.options.operationTimeout.milliseconds)
   }
 
+  /// The loop ends by success, by an error that no repetition helps against, or at the deadline. An
+  /// error that leaves the connection usable, such as a violated condition, keeps it.
   private func perform<R: Sendable>(
     deadline: Int64, isRepeatable: Bool,
     _ body: (PostgresConnection, _ deadline: Int64) throws(PostgresFailure) -> R
@@ -89,6 +106,9 @@ actor PostgresWorker {
   }
 
   /// Returns the connection; makes one, with growing pauses between attempts, when there is none.
+  ///
+  /// - Throws: The reason of the last attempt that was not cut short by the deadline, so that
+  ///   operators see the cause rather than a timeout.
   private func connected(deadline: Int64) throws(PostgresFailure) -> PostgresConnection {
     if let connection, connection.isAlive { return connection }
     connection = nil
@@ -130,6 +150,10 @@ actor PostgresWorker {
   }
 
   /// Makes a connection whose session is set up and whose schema is that of this library.
+  ///
+  /// The keepalive settings detect a dead peer within 25 seconds. `target_session_attrs` skips
+  /// hosts that are standbys. The operator's connection string takes precedence over all of these;
+  /// only the order of hosts comes after it.
   private func connect(deadline: Int64) throws(PostgresFailure) -> PostgresConnection {
     let timeout = context.options.connectTimeout.milliseconds
     let order = hosts.order
@@ -155,6 +179,8 @@ actor PostgresWorker {
     return made
   }
 
+  /// The timeouts make the database give up before this node does: a statement of a node that is
+  /// gone does not hold the lock of the shard's row for long.
   private func setUp(
     _ made: PostgresConnection, deadline: Int64
   ) throws(PostgresFailure) {

@@ -2,6 +2,10 @@ import TernCommitLog
 import TernStorage
 
 /// The removal of ranges from a checkpoint, up to a number of rows.
+///
+/// Each call of ``advance(_:)`` is part of one transaction and removes at most ``limit`` rows. A
+/// transaction that the database ends for its time changes nothing, and is repeated with a quarter
+/// of the limit.
 struct CheckpointRemoval: Sendable {
   /// The ranges that are left.
   private(set) var ranges: ArraySlice<KeyRange>
@@ -36,6 +40,8 @@ struct CheckpointRemoval: Sendable {
 }
 
 /// The rows of a shard's checkpoint, of which ranges are removed in one transaction.
+///
+/// It lives for one transaction, and counts what the transaction has removed so far.
 struct RangeTable {
   let shard: PostgresValue
   let connection: PostgresConnection
@@ -59,6 +65,9 @@ struct RangeTable {
   }
 
   /// Removes rows of a range, at most as many as the limit allows.
+  ///
+  /// Short keys come first, then long ones. Without a limit a range is removed by one statement for
+  /// each table or bucket.
   ///
   /// - Returns: True when none is left.
   /// - Throws: ``PostgresFailure/tooManyRows`` when they are too many for one transaction.
@@ -86,6 +95,8 @@ struct RangeTable {
   private static let rowsTable = Statements(bound: .rowBound, remove: .removeRange)
   private static let tailsTable = Statements(bound: .tailBound, remove: .removeTailRange)
 
+  /// With a limit, a first statement finds the key behind so many rows, and a second one removes
+  /// the rows before it. Deleting with a limit is not portable.
   private mutating func remove(
     _ lower: [UInt8], _ upper: [UInt8], _ table: Statements, _ place: [PostgresValue]
   ) throws(PostgresFailure) -> Bool {
@@ -118,6 +129,8 @@ struct RangeTable {
 
 extension RangeTable {
   /// Removes rows with long keys.
+  ///
+  /// - Returns: True when no row with a long key is left in the range.
   private mutating func removeLong(_ range: KeyRange) throws(PostgresFailure) -> Bool {
     let hasAny = if let hasBuckets { hasBuckets } else { try !buckets.isEmpty() }
     hasBuckets = hasAny

@@ -2,6 +2,9 @@ import TernStorage
 
 /// A part of an advance of a checkpoint whose changes need no order among themselves: first the
 /// ranges and keys are removed, then the rows are put.
+///
+/// Within a step the newest change of a key wins, so that each row is written once. A range removes
+/// what was put before it; rows that are put after it come after it in the step, too.
 struct CheckpointStep: Sendable {
   private(set) var ranges: [KeyRange] = []
   /// The newest value of each key; `nil` for one that is removed.
@@ -46,6 +49,10 @@ struct CheckpointStep: Sendable {
   }
 
   /// Cuts a list into pieces for statements, by number and by bytes.
+  ///
+  /// - Returns: Pieces of at most ``PostgresLimits/rowsPerStatement`` elements and
+  ///   ``PostgresLimits/bytesPerStatement`` bytes; an element that is larger alone is a piece of
+  ///   its own.
   static func pieces<Element>(
     _ elements: [Element], bytes: (Element) -> Int
   ) -> [ArraySlice<Element>] {

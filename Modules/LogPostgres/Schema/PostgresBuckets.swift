@@ -5,6 +5,12 @@ import TernStorage
 /// and one of the rows of the buckets.
 ///
 /// Only the holder of the mark's lock changes them.
+///
+/// Databases limit the size of an indexed key, and a row's key may have 4,096 bytes. The first
+/// 2,048 bytes, the *head*, are stored once with a bucket number of 8 bytes; the rows of the bucket
+/// store the rest of their keys. Each key of an index is then short enough.
+///
+/// Source: Docs/Decisions/0077-long-keys-in-buckets.md.
 struct PostgresBuckets {
   let shard: PostgresValue
   let connection: PostgresConnection
@@ -51,6 +57,9 @@ extension PostgresBuckets {
   }
 
   /// Returns keys from `first` on: at least one when there is one, and no more than a page takes.
+  ///
+  /// Reads up to ``PostgresLimits/bucketsPerPage`` buckets, one statement each. `isWhole` stays
+  /// false when more follow, so that callers know where their knowledge ends.
   func sizes(from first: [UInt8], limit: Int) throws(PostgresFailure) -> Sizes {
     let start = LongKey(splitting: first)
     let limit = min(limit, CommitLogLimits.pageBytes / LongKey.headBytes + 1)
@@ -79,6 +88,9 @@ extension PostgresBuckets {
   }
 
   /// Returns the records of rows by their keys, which are in order.
+  ///
+  /// One statement for each bucket, which reads from the first to the last of its keys. The result
+  /// may hold rows that were not asked for only if they lie between those.
   func records(
     of keys: [[UInt8]]
   ) throws(PostgresFailure) -> [(key: [UInt8], record: [UInt8])] {
@@ -104,6 +116,9 @@ extension PostgresBuckets {
 extension PostgresBuckets {
   /// Puts rows whose keys are long. A row of the same key in the table of all others, where earlier
   /// versions have put it, is removed.
+  ///
+  /// - Parameter rows: Rows with keys longer than a head. Heads without a bucket get the next
+  ///   numbers; the mark's lock keeps others from taking the same.
   func put(_ rows: [Row]) throws(PostgresFailure) {
     guard !rows.isEmpty else { return }
     let places = rows.compactMap { LongKey($0.key) }
@@ -145,6 +160,8 @@ extension PostgresBuckets {
   }
 
   /// Removes rows by their keys, those that are long.
+  ///
+  /// Buckets that became empty are dropped with their heads.
   func remove(_ keys: [[UInt8]]) throws(PostgresFailure) {
     let places = keys.compactMap { LongKey($0) }
     guard !places.isEmpty else { return }

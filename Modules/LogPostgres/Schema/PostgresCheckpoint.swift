@@ -2,12 +2,23 @@ import TernCommitLog
 import TernStorage
 
 /// The checkpoint of one shard in the tables.
+///
+/// Rows with short keys are in `tern_row`, those with long ones in buckets. The *mark* is the
+/// position up to which the rows contain the log; its row doubles as the lock for changes.
 struct PostgresCheckpoint: Sendable {
   let shard: ShardID
 
   private var key: PostgresValue { .number(Int64(shard.number)) }
 
   /// Reads a page as of one moment.
+  ///
+  /// All statements see one snapshot of the database, so a page is consistent. Pages of one
+  /// download may differ in their mark; the caller compares it.
+  ///
+  /// - Parameters:
+  ///   - last: The last key of the page before; `nil` for the first page.
+  ///   - limit: The most rows; values beyond ``CommitLogLimits/rowsPerPage`` are cut.
+  /// - Returns: Rows with their checksums verified; `damaged` when one does not match.
   func page(
     after last: [UInt8]?, limit: Int, _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> Answer<CheckpointPage> {
@@ -36,6 +47,9 @@ struct PostgresCheckpoint: Sendable {
   }
 
   /// Returns the keys of both tables from `first` on.
+  ///
+  /// Merges the keys of both tables. Keys behind the last long key known are dropped, because an
+  /// unknown long key may come before them.
   private func sizes(
     from first: [UInt8], limit: Int, _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> PostgresBuckets.Sizes {
@@ -100,6 +114,8 @@ extension PostgresCheckpoint {
   ///
   /// - Throws: ``PostgresFailure/tooManyRows`` when ranges are to be removed that take too long:
   ///   remove them by ``remove(_:from:_:_:)`` before.
+  /// - Returns: `advanced`; `elsewhere` when the mark is not where the caller thinks; `fenced` when
+  ///   another epoch has begun. The two latter change nothing.
   func advance(
     from mark: LogPosition, to position: LogPosition, epoch: LogEpoch, steps: [CheckpointStep],
     _ connection: PostgresConnection, _ deadline: Int64
@@ -147,6 +163,7 @@ extension PostgresCheckpoint {
     case refused(CheckpointOutcome)
   }
 
+  /// Within a step, ranges are removed before keys, and keys before rows are put.
   private func apply(
     _ step: CheckpointStep, to table: inout RangeTable
   ) throws(PostgresFailure) {

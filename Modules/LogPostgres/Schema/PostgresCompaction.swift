@@ -1,6 +1,9 @@
 import TernCommitLog
 
 /// The compaction of one shard's log in the tables.
+///
+/// A batch may be dropped when three things hold: the checkpoint contains it, it is older than the
+/// retention's age by the database's clock, and enough newer batches are kept.
 struct PostgresCompaction: Sendable {
   let shard: ShardID
   let retention: LogRetention

@@ -2,6 +2,10 @@ import TernCommitLog
 
 /// One lease of a shard in the tables: the leader's in the row of the shard, others in rows of
 /// their own.
+///
+/// A lease has an *epoch*, which each new holder raises, and a *beat*, which each renewal raises.
+/// Time is not compared between machines: a node that wants the lease watches both, and takes it if
+/// they have not changed for long enough on its own clock.
 struct PostgresLeases: Sendable {
   let shard: ShardID
   let name: LeaseName
@@ -20,6 +24,12 @@ struct PostgresLeases: Sendable {
     let holder: Lease?
   }
 
+  /// The order of statements: renew if the node holds the lease, take it if the condition allows,
+  /// else read who holds it. Each is atomic alone; a change between two of them leads to another
+  /// round, ``PostgresLimits/leaseAttempts`` at most.
+  ///
+  /// - Returns: `held` with the new mark, `heldElsewhere` with the holder, or `free` for a node
+  ///   that wanted to keep a lease it has lost.
   func renew(
     _ request: LeaseRequest, _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> Answer<LeaseOutcome> {
@@ -59,6 +69,7 @@ struct PostgresLeases: Sendable {
       deadline: deadline)
   }
 
+  /// Removes the row of a lease that is not the leader's, if it is unchanged since `mark`.
   func remove(
     mark: LeaseMark, _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) {
@@ -124,6 +135,8 @@ extension PostgresLeases {
   }
 
   /// The mark at which the lease counts as expired: none for a request for a free one.
+  ///
+  /// -1 never matches an epoch or a beat.
   private func expired(_ condition: LeaseRequest.Condition) -> [PostgresValue] {
     guard case .unchanged(let mark) = condition else { return [.number(-1), .number(-1)] }
     return values(of: mark)

@@ -21,6 +21,9 @@ struct PostgresSchema {
 
   /// Creates or upgrades the schema if it is missing or older. Safe while other nodes do the same.
   ///
+  /// The version is read first without a lock; almost every connection ends there. Otherwise the
+  /// row of the version is locked, so that one node migrates and the others find the new version.
+  ///
   /// - Throws: ``PostgresFailure/newerSchema(version:)`` and whatever running statements throws.
   func prepare(_ connection: PostgresConnection, deadline: Int64) throws(PostgresFailure) {
     if try version(connection, deadline: deadline) == target { return }

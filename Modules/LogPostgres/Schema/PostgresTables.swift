@@ -5,11 +5,17 @@ import TernStorage
 typealias Answer<Value> = Result<Value, CommitLogError>
 
 /// The log of one shard in the tables.
+///
+/// The row of the shard in `tern_shard` is the one point of coordination: an append moves its
+/// position under its lock, on the condition that epoch and position are those the leader knows.
+/// Two leaders can therefore never both append.
 struct PostgresTables: Sendable {
   let shard: ShardID
 
   private var key: PostgresValue { .number(Int64(shard.number)) }
 
+  /// Creates the rows of the shard if they are missing. Two nodes may do so at the same time; the
+  /// second insertion changes nothing.
   func open(
     _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> LogState {
@@ -37,6 +43,12 @@ struct PostgresTables: Sendable {
   }
 
   /// Returns `nil` for a shard that was not opened.
+  ///
+  /// - Parameters:
+  ///   - position: The head of the log that the leader knows; the batch goes behind it.
+  ///   - epoch: The epoch of the leader's lease.
+  /// - Returns: The new position; `fenced` when another epoch has begun; `behind` when the log has
+  ///   grown.
   func append(
     _ draft: LogBatch.Draft, after position: LogPosition, epoch: LogEpoch,
     _ connection: PostgresConnection, _ deadline: Int64
@@ -63,6 +75,9 @@ struct PostgresTables: Sendable {
   }
 
   /// Returns the reason for which an append had no effect.
+  ///
+  /// The statement itself only tells that it changed nothing, so the reason is read afterwards. It
+  /// may have changed meanwhile; either answer is right that the batch is not in the log.
   private func refusal(
     epoch: LogEpoch, _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> AppendOutcome? {
@@ -95,6 +110,11 @@ struct PostgresTables: Sendable {
 extension PostgresTables {
   /// Reads up to ``PostgresLimits/batchesPerLook`` short batches and the head by one statement, and
   /// more or longer ones as ``batches(after:limit:_:_:)`` does.
+  ///
+  /// - Parameters:
+  ///   - id: The identifier of the batch at `position` as the reader has it. A different one means
+  ///     that the log was restored to an older state.
+  ///   - limit: The most batches of the page.
   func page(
     after position: LogPosition, following id: UInt128?, limit: Int,
     _ connection: PostgresConnection, _ deadline: Int64
@@ -161,6 +181,9 @@ extension PostgresTables {
     return found == id.bytes ? nil : .regressed(head: head.position)
   }
 
+  /// Sizes are read first, so that a page of large batches stays within
+  /// ``CommitLogLimits/pageBytes``. Compaction may drop batches between the statements; the oldest
+  /// position is then read again to tell that from damage.
   private func batches(
     after position: LogPosition, limit: Int, _ head: (position: LogPosition, oldest: LogPosition),
     _ connection: PostgresConnection, _ deadline: Int64
@@ -191,6 +214,8 @@ extension PostgresTables {
   }
 
   /// Returns the last position of a page, by the sizes of its batches.
+  ///
+  /// At least one batch is returned, however large it is.
   private func end(
     ofPageAfter position: LogPosition, count: UInt64, _ connection: PostgresConnection,
     _ deadline: Int64
@@ -209,6 +234,9 @@ extension PostgresTables {
   }
 
   /// Returns a batch, or `nil` if its record does not match its checksum.
+  ///
+  /// The checksum covers the batch's columns as well as its payload: a row that was moved to
+  /// another position or shard fails it.
   ///
   /// - Parameter first: The column of its position; epoch, identifier and record follow.
   private func batch(

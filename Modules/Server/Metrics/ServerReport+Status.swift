@@ -65,7 +65,7 @@ extension ServerReport {
   }
 
   /// `state` is `slowed` while the server reads nothing from the link because its client holds too
-  /// much memory, `held` while its inputs wait, else `open`.
+  /// much memory, `held` while it leaves so much unread that its inputs wait, else `open`.
   private func connection(_ state: LinkState) -> JSONValue {
     let session = server.batches.machine.sessions[state.slot]
     let isHeld = server.links.held.contains(state.slot)
