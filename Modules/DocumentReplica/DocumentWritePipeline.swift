@@ -3,6 +3,10 @@ import TernCore
 /// The batches that are on their way to the server.
 ///
 /// Source: documents reference, section 5.15.
+///
+/// Batches are sent in the order of the queue without waiting for answers, up to a limit. After a
+/// lost stream everything without an answer is sent again in the same order; the server recognizes
+/// repetitions by their numbers.
 struct DocumentWritePipeline: Sendable {
   private enum Stream: Sendable {
     case closed
@@ -14,6 +18,7 @@ struct DocumentWritePipeline: Sendable {
   private var stream = Stream.closed
   /// Batches that were taken from the queue and have no answer, oldest first.
   private(set) var inFlight: [DocumentBatch] = []
+  /// Batches up to this id are in flight or answered; ids only grow.
   private var lastTaken: UInt64 = 0
 
   /// Sends the next batches of a queue, as far as the limit allows, or opens the stream they need.

@@ -3,6 +3,11 @@ import TernQuery
 
 extension BundleJSON {
   /// A query as bundles hold it: `{parent, structuredQuery, limitType}`.
+  ///
+  /// The query is rebuilt by the same checks as one of the application, so an invalid one is
+  /// rejected.
+  ///
+  /// - Returns: `nil` for a query that this version cannot represent.
   func query(_ bundled: JSONValue) -> DocumentQuery? {
     guard let parent = bundled["parent"]?.text, let structured = bundled["structuredQuery"],
       let query = source(structured, parent: parent)
@@ -24,6 +29,8 @@ extension BundleJSON {
 
   private struct Unreadable: Error {}
 
+  /// In cursors, `before` means that the position lies before the values: inclusive for a start,
+  /// exclusive for an end.
   private func refine(
     _ query: DocumentQuery, _ structured: JSONValue, isLast: Bool
   ) throws -> DocumentQuery {
@@ -64,6 +71,7 @@ extension BundleJSON {
     reference?["fieldPath"]?.text.flatMap { try? DocumentFieldPath(wire: $0) }
   }
 
+  /// Comparisons with null and NaN are unary in the wire's form, and plain comparisons here.
   private func filter(_ json: JSONValue) -> DocumentFilter? {
     if let composite = json["compositeFilter"] {
       guard case .array(let members) = composite["filters"] ?? .null else { return nil }

@@ -4,6 +4,13 @@ package import TernQuery
 /// Reads bundles: documents and results of queries that a server packed for many clients.
 ///
 /// Source: documents reference, section 5.13.
+///
+/// A bundle is a sequence of elements, each a length in decimal digits and that many bytes of JSON.
+/// The first one is the metadata; then come named queries and documents, each document behind its
+/// own metadata. A document that does not exist has metadata alone.
+///
+/// The bundle is read as a whole before anything is taken in, so that a damaged one changes
+/// nothing.
 package struct BundleReader {
   /// The most digits of the length before an element.
   static let lengthDigits = 16
@@ -50,6 +57,9 @@ package struct BundleReader {
   }
 
   /// The next element; `nil` at the end.
+  ///
+  /// - Throws: ``BundleError/invalidLength(offset:)`` for a length that is none or exceeds the
+  ///   bundle.
   private mutating func element() throws(BundleError) -> JSONValue? {
     if offset == bytes.count { return nil }
     var length = 0

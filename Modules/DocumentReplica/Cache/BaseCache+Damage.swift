@@ -4,6 +4,10 @@ import TernStorage
 // What becomes of damaged records: they are never handed out, and what they held is fetched again.
 extension BaseCache {
   /// Drops a damaged record, and lets go of everything that cannot be answered without it.
+  ///
+  /// Costs the results that held a document, the result of a target, the index of an entry; for the
+  /// head and collections, the whole cache. Targets lose their resume tokens, so the server sends
+  /// all of it again.
   mutating func drop(_ key: [UInt8]) {
     do throws(StorageError) {
       switch rows.keys.split(key) {
@@ -226,6 +230,7 @@ extension CacheWriter {
   /// Forgets the results that hold a document.
   ///
   /// - Returns: Their targets.
+  /// - Complexity: O(stored targets), one lookup each.
   fileprivate mutating func emptyTargets(
     holding key: DocumentKey, _ transaction: inout WriteTransaction
   ) throws(StorageError) -> [Int32] {

@@ -8,6 +8,13 @@ import TernSync
 ///
 /// A damaged record is dropped, with everything that cannot be answered without it. Without a
 /// readable store all of it goes on in memory.
+///
+/// Three layers answer a read: ``edits``, the unstored changes; the tables in memory that mirror
+/// rows; the rows themselves. Every read that meets a corrupt record drops it and starts again from
+/// a new snapshot.
+///
+/// Errors never reach a reader: it gets what is known, and the next commit throws the error. After
+/// a failure of the store itself the cache is *detached*, and continues in memory.
 struct BaseCache: Sendable {
   /// The most damaged records dropped one by one; then the cache starts anew.
   static let repairLimit = 64

@@ -5,6 +5,10 @@ import TernStorage
 extension CacheQuery {
   /// Looks at the documents that indexes name.
   ///
+  /// Each alternative of the filter needs an index of its own; one alternative without an index
+  /// makes all others useless. Entries are hints: every document is checked again, so an index may
+  /// name too many documents and must not miss one.
+  ///
   /// - Returns: `nil` when some alternative of the query has no index, or none that saves work.
   func runByIndex(in base: inout BaseCache) -> CacheRun? {
     guard !query.matchesAll, let plans = indexPlans(base.rows.indexes) else { return nil }
@@ -54,6 +58,10 @@ extension CacheQuery {
   }
 
   /// Walks over entries, in the query's order where the plan says so, and ends at the limit.
+  ///
+  /// - Parameters:
+  ///   - seen: The documents met so far; `nil` when no document can be met twice.
+  /// - Throws: ``StorageError/corruptRecord(key:)`` for an entry that is none.
   private func walk(
     _ plan: IndexPlan, _ range: KeyRange, _ collection: CachedCollection, _ run: inout CacheRun,
     _ seen: inout Set<DocumentPlace>?, _ base: inout BaseCache,
@@ -97,6 +105,9 @@ extension CacheQuery {
   }
 
   /// Shows a query one document; `true` when it matches, whether it is kept or not.
+  ///
+  /// Documents come from memory if they are there, else from the store, and are then kept in
+  /// memory.
   private func look(
     _ storeKey: [UInt8], _ idStart: Int, _ collection: CachedCollection, _ run: inout CacheRun,
     _ base: inout BaseCache, _ snapshot: borrowing Snapshot

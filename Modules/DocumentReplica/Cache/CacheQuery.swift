@@ -4,6 +4,11 @@ import TernStorage
 import TernSync
 
 /// The search for a query's local result: by an index, from previous results, or by a scan.
+///
+/// Four ways exist, tried in this order: one document is looked up; indexes name the documents; the
+/// server's last result is brought up to date; all documents of the collection are scanned. All
+/// give the same result and differ in cost. Documents with pending writes or unstored changes are
+/// offered apart, since rows show an older state of them.
 struct CacheQuery {
   let query: DocumentQuery
   /// The documents with pending writes, as they are shown.
@@ -12,6 +17,8 @@ struct CacheQuery {
   /// Runs the query.
   ///
   /// - Parameter usingPrevious: Whether the server's last result may be started from.
+  /// - Parameter usingPrevious: False to refill a window that a document has left, because the
+  ///   server's result does not contain the successor.
   func run(in base: inout BaseCache, usingPrevious: Bool) -> CacheRun {
     if base.edits.count > BaseCache.editLimit { base.storeEdits() }
     if case .document(let key) = query.source {
@@ -24,6 +31,8 @@ struct CacheQuery {
   }
 
   /// Returns `true` if a pending write or an unstored change hides a document's stored row.
+  ///
+  /// Such a document is skipped where rows are read, and offered by `offerOverlays`.
   func isOverlaid(_ key: DocumentKey, _ edits: DocumentEdits) -> Bool {
     shown[key] != nil || edits[key]?.contents != nil
   }
@@ -51,6 +60,8 @@ struct CacheQuery {
 }
 
 /// A query while it is run: what it has met and what it keeps of that.
+///
+/// A value that each attempt copies: a read that meets damage starts again with an untouched one.
 struct CacheRun {
   let query: DocumentQuery
   let matcher: DocumentMatcher
@@ -80,6 +91,8 @@ struct CacheRun {
   }
 
   /// Returns `true` if the query may keep a stored document, as far as its bytes tell.
+  ///
+  /// Decides on the packed bytes, so that most documents of a scan are never decoded.
   mutating func wants(key: Span<UInt8>, fields: Span<UInt8>) -> Bool {
     plan.documentsRead += 1
     return matcher.matchesWithinSource(key: key, fields: fields)
@@ -94,6 +107,9 @@ struct CacheRun {
 
 extension CacheQuery {
   /// Starts from what the server said last, and adds what has changed since.
+  ///
+  /// The server's result is trusted as of the version at which nothing in it was in doubt. Changes
+  /// since then come from the recorded changes of the collections, if these reach back far enough.
   ///
   /// - Returns: `nil` when that is not known, or when a limited result may lack documents.
   private func runByPrevious(in base: inout BaseCache) -> CacheRun? {
@@ -125,6 +141,9 @@ extension CacheQuery {
   }
 
   /// Returns `true` if a limited result may lack documents that the server did not name.
+  ///
+  /// A window at its limit is complete only if no document has left it, and the one at its edge has
+  /// not moved since.
   private func needsRefill(
     _ run: CacheRun, _ count: Int, _ remoteCount: Int, _ since: DocumentVersion
   ) -> Bool {
@@ -206,6 +225,9 @@ extension CacheQuery {
   }
 
   /// Scans the store, and keeps what it reads in memory unless that is too much.
+  ///
+  /// The first scan of a collection packs its documents in memory, if they fit; later scans do not
+  /// read the store.
   private func scan(
     _ collection: CachedCollection, _ run: inout CacheRun, _ base: inout BaseCache,
     _ snapshot: borrowing Snapshot

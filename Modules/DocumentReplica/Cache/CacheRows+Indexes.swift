@@ -36,6 +36,12 @@ extension CacheRows {
 
   /// Enters documents into an index that is not filled yet, in one storage transaction.
   ///
+  /// An index is filled in pieces, so that no transaction gets long. The position of the last
+  /// document is stored with the entries; after a restart filling continues there. Documents that
+  /// change meanwhile are entered by their own transactions.
+  ///
+  /// - Parameter limit: The most documents looked at.
+  ///
   /// - Returns: The number of documents looked at.
   mutating func fill(_ state: IndexState, _ limit: Int) throws(StorageError) -> Int {
     let keys = keys
@@ -63,6 +69,9 @@ extension CacheRows {
   }
 
   /// Enters documents of one collection; returns how many were met in all, and the last one's id.
+  ///
+  /// Entries are gathered first and put in key order, because cursors must not see changes and
+  /// ordered puts are faster.
   private func enter(
     _ range: KeyRange, _ collection: UInt64, _ state: IndexState, _ before: Int, _ limit: Int,
     _ transaction: inout WriteTransaction
@@ -97,6 +106,8 @@ extension CacheRows {
   }
 
   /// Begins indexes anew, without entries.
+  ///
+  /// Queries stop using the indexes at once, since only complete ones serve them.
   mutating func rebuild(_ states: [IndexState]) throws(StorageError) {
     if states.isEmpty { return }
     let keys = keys

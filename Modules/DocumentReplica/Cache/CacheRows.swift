@@ -5,6 +5,9 @@ import TernStorage
 /// The rows of a cache in its store, and the tables in memory that mirror some of them.
 ///
 /// Functions throw what the store throws; the tables change with a transaction that succeeded.
+///
+/// Functions that read fill the tables as they go; ``takeOver(_:)`` is the only way in which a
+/// transaction's changes reach them.
 struct CacheRows: Sendable {
   let store: any OrderedStore
   let keys: DocumentCacheKeys
@@ -20,6 +23,8 @@ struct CacheRows: Sendable {
   }
 
   /// Reads the head and the indexes.
+  ///
+  /// Counts a turn, so that what this run uses is younger than everything stored.
   ///
   /// - Returns: `false` when there is no head of this format.
   mutating func readHead() throws(StorageError) -> Bool {

@@ -6,6 +6,13 @@ import TernStorage
 ///
 /// It works on copies of the cache's own tables, which the cache takes over when the transaction
 /// has succeeded.
+///
+/// A writer lives for one transaction. If the transaction fails, the writer is dropped, and the
+/// cache's tables are as before.
+///
+/// Invariants it maintains: a document's reference count is the number of mappings to it; a
+/// document without references has exactly one orphan row, with its last use; counts in the head
+/// are those of the rows; index entries are those of the stored fields.
 struct CacheWriter {
   /// A document as the store has it.
   struct Stored {

@@ -5,6 +5,13 @@ import TernSync
 /// The stored state of one collection that has cached documents.
 ///
 /// Source: Docs/Formats/document-cache.md, section 2.
+///
+/// A collection gets a number when its first document is cached, and keeps it. Keys of documents
+/// contain the number rather than the path, which keeps them short.
+///
+/// Layout of the record: flags in one byte (1 watched, 2 ids that are numbers), the version up to
+/// which changes may be unrecorded in 8 bytes, the only watching target or 0 in 4 bytes, the path
+/// as UTF-8.
 struct CachedCollection: Hashable, Sendable {
   /// Stands for its path in the keys of its documents.
   let number: UInt64
@@ -12,9 +19,15 @@ struct CachedCollection: Hashable, Sendable {
   /// The targets whose queries here a server has answered, so that changes are recorded.
   var watchers = Watchers.none
   /// Changes up to here may not be recorded; all later ones are.
+  ///
+  /// A query that was answered before this version cannot be brought up to date from recorded
+  /// changes.
   var unrecorded = DocumentVersion.none
 
   /// The targets that may ask what has changed.
+  ///
+  /// Recording costs a row for each change, so nothing is recorded until a server has answered a
+  /// query.
   enum Watchers: Hashable, Sendable {
     case none
     /// One, which needs no record of what it holds: it has a list of that.
@@ -65,6 +78,8 @@ struct CachedCollection: Hashable, Sendable {
 }
 
 /// The collections met lately, by path and by number.
+///
+/// Invariant: both dictionaries have the same collections.
 struct CollectionTable: Sendable {
   /// The most collections remembered; then all are looked up again.
   static let limit = 10_000
@@ -90,6 +105,9 @@ struct CollectionTable: Sendable {
 
 extension DocumentCacheKeys {
   /// Finds a collection by its path.
+  ///
+  /// Paths are found by a 64-bit hash; several collections may share one, so each candidate's path
+  /// is compared.
   func find(
     _ path: CollectionPath, in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> CachedCollection? {

@@ -2,6 +2,8 @@ package import TernCore
 package import TernQuery
 
 /// The metadata of a bundle. Source: documents reference, section 5.13.
+///
+/// The two totals are those that the bundle claims; the reader compares them with what it found.
 package struct BundleMetadata: Hashable, Sendable {
   package let id: String
   /// The creation time; of two bundles with one id, the later one counts.
@@ -23,6 +25,8 @@ package struct BundleMetadata: Hashable, Sendable {
 }
 
 /// A query with a name, and as of when its result was bundled.
+///
+/// Applications run it by name, and its listeners start from the bundled result.
 package struct NamedQuery: Hashable, Sendable {
   package let name: String
   package let query: DocumentQuery

@@ -110,6 +110,10 @@ extension BaseCache {
 }
 
 /// One pass of eviction, inside a storage transaction.
+///
+/// Targets without listeners and documents without references share one order of use. A pass
+/// determines the sequence number up to which a share of both is evicted, and removes everything up
+/// to it.
 private struct Eviction {
   private let targets: TargetTable
   private let pending: PendingWrites

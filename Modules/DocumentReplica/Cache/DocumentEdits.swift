@@ -17,6 +17,9 @@ struct DocumentEdit: Sendable {
 }
 
 /// The targets whose result one document entered (`true`) or left (`false`): mostly one.
+///
+/// The first move needs no dictionary, which saves an allocation for almost every document of an
+/// event.
 struct TargetMoves: Sendable {
   /// The target that was noted first; `nil` without any.
   private(set) var first: (target: Int32, isEntry: Bool)?
@@ -57,6 +60,9 @@ extension TargetMoves: Sequence {
 }
 
 /// The unstored changes of documents, in the order in which the documents were first changed.
+///
+/// Edits are kept in a list with an index by key. A server sends documents in key order, so the
+/// list is usually sorted already, and the expected position of a document saves a lookup.
 struct DocumentEdits: Sendable {
   private var positions: [DocumentKey: Int] = [:]
   private var edits: [(key: DocumentKey, edit: DocumentEdit)] = []

@@ -4,10 +4,18 @@ import TernStorage
 /// One cached document as it lies in the store: a short head, then its packed fields verbatim.
 ///
 /// Source: Docs/Formats/document-cache.md, section 3.
+///
+/// Layout: a byte of flags (bits 0 and 1 the state, bit 2 committed); references and sequence as
+/// variable integers; the version as a signed variable integer; how much older the creation is and
+/// how much newer the read time, as signed differences; then, for documents that exist, the packed
+/// fields up to the end.
 struct DocumentRow: Sendable {
   private static let committed: UInt8 = 4
 
   /// The high part of a record, without contents.
+  ///
+  /// `missing` is known not to exist; `unknown` had a change that was accepted and whose effect is
+  /// not known here; `placeholder` is only referred to.
   enum State: UInt8 { case found, missing, unknown, placeholder }
 
   /// The known state. A placeholder is a document that targets refer to before its state is known.
@@ -33,6 +41,8 @@ struct DocumentRow: Sendable {
   }
 
   /// Reads the head of a stored value; `nil` when it is none.
+  ///
+  /// Also rejects a document that exists without fields, and one that does not exist with some.
   init?(_ value: Span<UInt8>) {
     var reader = RowReader(value)
     guard let flags = reader.byte(), flags < 8, let state = State(rawValue: flags & 3),

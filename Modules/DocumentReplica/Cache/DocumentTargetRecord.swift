@@ -41,6 +41,9 @@ package struct DocumentTargetRecord: Hashable, Sendable {
 }
 
 /// A target as it lies in the store: the subject only as bytes that can be compared.
+///
+/// Layout: sequence in 8 bytes, both versions in 8 bytes each, the number of documents in 4, the
+/// resume token behind its count, then the subject up to the end.
 struct StoredTarget: Hashable, Sendable {
   let id: Int32
   var resumeToken: [UInt8]

@@ -5,6 +5,10 @@ import TernStorage
 ///
 /// A scan only reads its bytes: it allocates no rows and does not read the store. It holds all
 /// documents of the collection, or those read so far.
+///
+/// Each document is its full key, then its stored value, in one buffer; ``Row`` has the offsets. A
+/// changed document is appended again, and the old bytes stay as garbage until the table is
+/// dropped.
 struct HotCollection: Sendable {
   /// The offsets of one document.
   struct Row: Sendable {
@@ -34,6 +38,8 @@ struct HotCollection: Sendable {
   private(set) var bytes: [UInt8] = []
   private var deadCount = 0
   /// Row numbers plus one by the hash of the id, open addressing; zero is free.
+  ///
+  /// At most half of the slots are in use, so that searches end soon. The size is a power of two.
   private var slots: [UInt32] = []
 
   init(_ path: CollectionPath) { keyPrefix = Array(path.text.utf8) + [UInt8(ascii: "/")] }
@@ -126,6 +132,9 @@ struct HotCollection: Sendable {
 }
 
 /// The documents of several collections in memory, within a limit.
+///
+/// Collections are evicted as a whole, the least recently used first. Whatever is dropped is read
+/// from the store again.
 struct HotTable: Sendable {
   let limitBytes: Int
   private(set) var collections: [UInt64: HotCollection] = [:]
@@ -200,6 +209,7 @@ struct HotTable: Sendable {
     byteCount = 0
   }
 
+  /// A table with too much garbage is dropped rather than compacted; the next scan builds it anew.
   private mutating func putBack(_ number: UInt64, _ collection: HotCollection) {
     if collection.isWorn || collection.byteCount > limitBytes { return }
     byteCount += collection.byteCount

@@ -5,6 +5,11 @@ import TernStorage
 /// One walk over a part of an index that meets every document of one alternative of a query.
 ///
 /// Source: documents reference, section 5.11.
+///
+/// An entry's key is the index, the collection, the values of the fields, and the id. A plan fixes
+/// the first fields by equality, bounds the next one by inequalities and cursors, and leaves the
+/// others to the order. The walk therefore covers one range for each collection and each element
+/// looked for.
 struct IndexPlan: Sendable {
   let state: IndexState
   /// The prefixes of the entries after the collection, one for each element to find.
@@ -24,6 +29,9 @@ struct IndexPlan: Sendable {
 
   /// Plans the walk.
   ///
+  /// - Parameters:
+  ///   - filters: The comparisons of one alternative, all of which must hold.
+  ///   - query: Gives orders, cursors and the limit.
   /// - Returns: `nil` when the index would miss documents, or not save anything.
   init?(
     _ state: IndexState, for filters: [DocumentFieldFilter], of query: DocumentQuery
@@ -58,6 +66,8 @@ struct IndexPlan: Sendable {
     return own > others
   }
 
+  /// - Returns: False when the index is over elements and the alternative looks for none: a
+  ///   document without that array has no entry.
   private mutating func fixElements(
     _ segments: inout ArraySlice<DocumentIndex.Segment>, _ filters: [DocumentFieldFilter]
   ) -> Bool {
@@ -80,6 +90,8 @@ struct IndexPlan: Sendable {
     return true
   }
 
+  /// Values are cut as entries cut them, so that a long value still finds its entries, among others
+  /// with the same beginning.
   private mutating func fix(_ value: PackedValue, _ segment: DocumentIndex.Segment) {
     for index in starts.indices {
       let start = starts[index].count
@@ -126,6 +138,8 @@ extension IndexPlan {
     if let end = query.end { bound(segments, orders, end, isStart: false) }
   }
 
+  /// A comparison only selects values of its operand's type, so one bound is the operand and the
+  /// other the end of the type.
   private mutating func bound(
     _ segment: DocumentIndex.Segment, _ filter: DocumentFieldFilter
   ) {

@@ -6,6 +6,9 @@ import TernSync
 /// An index as it is stored, and how far it is made.
 ///
 /// Source: Docs/Formats/document-cache.md, section 7.
+///
+/// An incomplete index is maintained and not used. Its number names its entries; no other index of
+/// the cache gets it.
 struct IndexState: Hashable, Sendable {
   /// The progress of filling an index. Changed documents are always entered at once.
   enum Progress: Hashable, Sendable {
@@ -89,6 +92,10 @@ struct IndexState: Hashable, Sendable {
 
 extension IndexState {
   /// The keys and values of the entries of a document; none unless it has all of the fields.
+  ///
+  /// - Parameter fields: The packed fields of the document.
+  /// - Returns: One entry, or one for each distinct element of an array. The value of an entry
+  ///   tells if a value was cut, and the length of the id at the key's end.
   func entries(
     of fields: Span<UInt8>, at place: DocumentPlace, _ keys: DocumentCacheKeys
   ) -> [[UInt8]: [UInt8]] {

@@ -5,6 +5,10 @@ import TernCore
 /// Lives in memory: the durable queue is elsewhere, and the visible documents are derived from it
 /// and from the cached documents. Each user has separate writes; only the current user's show.
 /// Source: documents reference, sections 5.3 and 5.4; Docs/Decisions/0010.
+///
+/// Invariants: ``shown`` has an entry for each document that the current user's batches are about,
+/// after `show` was called for it. `steps` is derived from the current user's queue alone; queues
+/// of other users are only kept.
 struct PendingWrites: Sendable {
   /// The effect of one batch on one document.
   private struct Step: Sendable {

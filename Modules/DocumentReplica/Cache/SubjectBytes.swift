@@ -5,6 +5,9 @@ import TernSync
 /// The byte encoding of targets and queries: equal bytes mean equal targets.
 ///
 /// Source: Docs/Formats/document-cache.md, section 5.
+///
+/// The encoding is canonical: one subject has one encoding, so that targets are found by their
+/// bytes. Texts and lists have their count before them, composites their members behind them.
 enum SubjectBytes {
   private enum Kind {
     static let collection: UInt8 = 1
@@ -36,6 +39,8 @@ enum SubjectBytes {
   }
 
   /// Returns the source of a target from the bytes of its subject; `nil` when it names documents.
+  ///
+  /// Reads only the beginning, which is enough to find the collection.
   static func source(of bytes: [UInt8]) -> DocumentQuery.Source? {
     var reader = RecordReader(bytes)
     return source(&reader)
@@ -55,6 +60,8 @@ enum SubjectBytes {
   }
 
   /// Reads the bytes of a whole query; `nil` when they are none.
+  ///
+  /// - Returns: `nil` also when bytes are left over.
   static func query(_ bytes: [UInt8]) -> DocumentQuery? {
     var reader = RecordReader(bytes)
     guard let source = source(&reader), let filter = filter(&reader, depth: 0),
@@ -130,6 +137,8 @@ enum SubjectBytes {
   private struct Read<Value> { let value: Value? }
 
   /// The most composites around one comparison in a stored query.
+  ///
+  /// Stored bytes that were damaged must not exhaust the stack.
   private static let depthLimit = 100
 
   private static func filter(
