@@ -6,6 +6,8 @@ import TernQuery
 /// Children that a query's order does not tell apart except by key, those without the ordered
 /// value, come first and are already in order in their `ChildMap`; only the others are kept here,
 /// in chunks, so that a change moves a few hundred entries at most.
+///
+/// A query by key, or by a child that few nodes have, therefore keeps little or nothing here.
 struct ChildOrder: Sendable {
   private static let chunkCapacity = 256
 
@@ -33,6 +35,10 @@ struct ChildOrder: Sendable {
   }
 
   /// The key of the child before `element`, which is one of `children`.
+  ///
+  /// Firebase's child events name the previous sibling, which this finds without sorting.
+  ///
+  /// - Complexity: O(log *n*), plus the children without a value that are skipped.
   func predecessor(of element: ChildMap.Element, in children: ChildMap) -> TreeKey? {
     if order.isPlain(element.node) { return lastPlain(before: element.key, in: children)?.key }
     let chunk = chunkIndex(for: element)
@@ -51,6 +57,7 @@ struct ChildOrder: Sendable {
     return candidate
   }
 
+  /// A chunk is split at twice its capacity, so that half of it moves once in a while.
   private mutating func insert(_ element: ChildMap.Element) {
     count += 1
     guard !chunks.isEmpty else {

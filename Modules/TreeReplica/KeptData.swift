@@ -4,6 +4,10 @@ import TernQuery
 /// The server's data on their way into the cache, if there is one.
 ///
 /// A listen's data are kept as the views have them, so every call is told of the views.
+///
+/// Without a cache every call returns at once. The cache must end up with what the listeners have
+/// in memory, also where pushes of several listens overlap; the views are therefore consulted after
+/// they have changed.
 struct KeptData: Sendable {
   var cache: (any ReplicaCache)?
 
@@ -17,6 +21,9 @@ struct KeptData: Sendable {
   }
 
   /// Keeps that a query is complete, and its data again where others have written over it.
+  ///
+  /// An answer without data confirms what the client announced. The rows are written again only if
+  /// they may differ from that.
   ///
   /// - Parameter isChanged: Whether what was confirmed differs from what came since the listen.
   mutating func keepConfirmed(
@@ -39,6 +46,11 @@ struct KeptData: Sendable {
   }
 
   /// Keeps what a push changed in the window of a filtered query.
+  ///
+  /// - Parameters:
+  ///   - parts: What the push replaced, by path from the query's location.
+  ///   - earlier: The view before the push; the difference to the present one is what entered and
+  ///     left.
   mutating func keepWindow(
     _ parts: PathTrie<TreeNode>, of request: ListenRequest, since earlier: ReplicaView,
     _ tree: SyncTree

@@ -5,8 +5,16 @@ package import TernCore
 /// Nothing is folded together: each place remembers which writes touched it, and a value is
 /// computed from the last write that covers it and the later ones beneath. So taking a write out
 /// never rebuilds anything, and a hidden write can never slip in.
+///
+/// A write is stored at each path that it assigns. To read a path, the last visible write at or
+/// above it, the *cover*, replaces the base; later writes below the path are then applied in order.
+/// Removing a write touches its own paths and nothing else.
+///
+/// Source: Docs/Decisions/0009-overlay-by-place.md.
 package struct Overlay: Sendable {
   /// One write's say about one path.
+  ///
+  /// Hidden writes are those of transactions that show nothing before the server confirms them.
   struct Entry: Sendable {
     let id: WriteID
     let isVisible: Bool
@@ -72,6 +80,8 @@ package struct Overlay: Sendable {
   }
 
   /// Updates ``pending`` after a visible write of `path` was taken out.
+  ///
+  /// A covered place stays marked: the write that covers it is pending with everything below.
   private mutating func unmark(_ path: TreePath) {
     var isCovered = false
     let beneath = trie.walk(to: path) { _, entries in
@@ -84,6 +94,8 @@ package struct Overlay: Sendable {
   ///
   /// - Parameter base: The server's node there; `nil` when it is not known.
   /// - Returns: `nil` when `base` is not known and no write covers the path.
+  /// - Complexity: O(length of the path + writes at and below it), and the cost of the nodes that
+  ///   are changed.
   func resolve(
     at path: TreePath, base: TreeNode?, sight: WriteVisibility = .visible
   ) -> TreeNode? {
@@ -127,6 +139,9 @@ package struct Overlay: Sendable {
   }
 
   /// The last write at `path` or above, cut down to `path`, and everything at and below `path`.
+  ///
+  /// Descends once. Entries of one place are in the order of writes, so the last visible one of
+  /// each place suffices.
   private func lookUp(
     _ path: TreePath, _ sight: WriteVisibility
   ) -> (cover: (id: WriteID, node: TreeNode)?, beneath: PathTrie<[Entry]>?) {

@@ -3,6 +3,9 @@ package import TernCore
 /// Values at paths, with everything above and below a path at hand.
 ///
 /// Branches without values are pruned, so an empty trie holds nothing at all.
+///
+/// A value type: copies share unchanged branches until one of them is edited. Paths from the root
+/// decide the cost of access; the number of values does not matter.
 package struct PathTrie<Value> {
   /// The value at this place.
   package var value: Value?

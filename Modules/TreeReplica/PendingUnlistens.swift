@@ -5,6 +5,9 @@ import TernCore
 /// A push says at most for which tag it is, not for which listen. So when a listen starts again,
 /// what comes before the answer to the earlier stop belongs to the earlier listen, and the answer
 /// to the new one confirms nothing of it.
+///
+/// Stops are numbered, and a view remembers the last stop before its listen was sent: only earlier
+/// stops can still deliver for it.
 struct PendingUnlistens: Sendable {
   private var stops: [(order: UInt64, request: ListenRequest)] = []
   /// The number of the last stop.

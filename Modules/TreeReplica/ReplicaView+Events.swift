@@ -100,6 +100,9 @@ extension ReplicaView {
   }
 
   /// Brings the order up to date, and answers who precedes a child in it.
+  ///
+  /// Few differences update the kept order; many are cheaper by sorting all children once and
+  /// dropping the order.
   private mutating func previousKeys(of differences: [Difference]) -> (ChildMap.Element) -> TreeKey?
   {
     let children = window.children

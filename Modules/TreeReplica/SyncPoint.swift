@@ -17,6 +17,9 @@ extension PathTrie where Value == SyncPoint {
   /// Lets a change meet every view it concerns: those below it, those at it, those above it.
   ///
   /// Deepest locations come first. `body` gets the place, its path and the change as seen there.
+  ///
+  /// The order matters to listeners: events of deeper locations come before those of the locations
+  /// that contain them.
   mutating func meet(
     _ change: PathTrie<TreeNode>, at path: TreePath = .root,
     _ body: (inout PathTrie<SyncPoint>, TreePath, ViewChange) -> Void
@@ -40,6 +43,8 @@ extension PathTrie where Value == SyncPoint {
   }
 
   /// Returns the data of live views below this path, by relative path; excludes the views at it.
+  ///
+  /// A live view knows more than an accepted write that its parents still have to assume.
   func liveBelow() -> [(path: TreePath, node: TreeNode)] {
     var found: [(path: TreePath, node: TreeNode)] = []
     for key in sortedKeys { children[key]?.collectLive(at: TreePath(unchecked: [key]), &found) }

@@ -2,6 +2,9 @@ import TernCore
 import TernQuery
 
 /// The views of all queries that have listeners, by location, and the tags of filtered listens.
+///
+/// A location with a view of everything has one *default listen*, which serves all views at and
+/// below it. Other views have listens of their own, with a tag, while nothing covers them.
 struct SyncTree: Sendable {
   var points = PathTrie<SyncPoint>()
   /// The filtered listens, by the tags that name them on the wire.
@@ -9,6 +12,8 @@ struct SyncTree: Sendable {
   private var lastTag = 0
 
   /// Makes a tag that no listen had before.
+  ///
+  /// Tags are not reused, so that a late push of an ended listen is recognized.
   mutating func makeTag() -> Int {
     lastTag += 1
     return lastTag
@@ -44,6 +49,9 @@ struct SyncTree: Sendable {
 
   /// All that views at `path` or above know of the server's data there; live ones first, then those
   /// that are current.
+  ///
+  /// - Returns: The best source: a live view, else one that is current, else any that knows the
+  ///   path.
   func viewSeed(_ path: TreePath) -> ViewSeed? {
     var found: ViewSeed?
     points.walk(to: path) { depth, point in

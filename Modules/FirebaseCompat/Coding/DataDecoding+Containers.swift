@@ -1,6 +1,9 @@
 import Foundation
 
 /// Decodes members by name.
+///
+/// `contains` tells about stored members only. Decoding an absent member of the tree is tried
+/// nevertheless, since an empty array or dictionary is stored as nothing.
 struct NamedDataDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let owner: DataDecoding
   private let members: [String: Any]

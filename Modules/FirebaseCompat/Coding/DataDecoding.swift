@@ -2,6 +2,11 @@ import Foundation
 import TernCore
 
 /// The decoder of one value.
+///
+/// It decodes Foundation objects as the snapshots give them: `NSNumber`, `NSString`,
+/// `NSDictionary`, `NSArray`, and, for documents, types of Firestore's own. The two models differ
+/// in absence: the tree has no null and no empty collections, so an absent value may stand for
+/// either.
 struct DataDecoding: Decoder, SingleValueDecodingContainer {
   /// The value; `NSNull` when nothing is there.
   let value: Any
@@ -37,6 +42,8 @@ struct DataDecoding: Decoder, SingleValueDecodingContainer {
 
   func decodeNil() -> Bool { isAbsent }
 
+  /// Types that the model passes through, such as timestamps and references, must be of the
+  /// requested type already.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if options.model.passes(type) {
       guard let same = value as? Value else { throw mismatch(type, "a \(type)") }
@@ -48,6 +55,9 @@ struct DataDecoding: Decoder, SingleValueDecodingContainer {
   }
 
   /// A value of a type that does not decode itself; `nil` for the other types.
+  ///
+  /// Scalars are converted here. `Date`, `Data`, `URL` and `Decimal` would otherwise decode
+  /// themselves in another form.
   private func special(_ type: any Decodable.Type) throws -> Any? {
     switch type {
     case is Bool.Type: return try flag()
@@ -67,6 +77,8 @@ struct DataDecoding: Decoder, SingleValueDecodingContainer {
     }
   }
 
+  /// Keys of a dictionary with string keys are data, not names of properties; no strategy converts
+  /// them.
   private func decodeOther<Value: Decodable>(_ type: Value.Type) throws -> Value {
     var decoding = self
     decoding.keepsKeys = type is any NamedDictionary.Type
@@ -97,6 +109,8 @@ extension DataDecoding {
     return text
   }
 
+  /// Integers that no `Double` represents exactly are a mismatch rather than rounded. Strings count
+  /// only with a strategy for numbers that are not finite.
   private func float(_ type: Any.Type) throws -> Double {
     switch scalar {
     case .double(let number): return number
@@ -115,6 +129,7 @@ extension DataDecoding {
     }
   }
 
+  /// Accepts doubles without a fraction: JSON does not distinguish 1.0 from 1.
   private func integer<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
     let exact: Number? =
       switch scalar {
@@ -168,6 +183,9 @@ extension DataDecoding {
   /// The members by the names that keys have; `nil` for a value that has none.
   ///
   /// The tree gives children with whole numbers as keys as an array.
+  ///
+  /// With a conversion, two stored names may become one; the first one counts, in no particular
+  /// order.
   private func members() throws -> [String: Any]? {
     if isAbsent, options.model == .tree { return [:] }
     if options.model == .tree, let elements = value as? [Any] {

@@ -2,6 +2,10 @@ import Foundation
 import TernCore
 
 /// The place of one encoded value.
+///
+/// Containers of `Encoder` write at different times into one result. Each gets a box, and the boxes
+/// become Foundation objects at the end. A container's kind is fixed by its first use; a second one
+/// of another kind replaces it.
 final class EncodedBox {
   enum Content {
     case nothing
@@ -55,6 +59,9 @@ protocol NamedDictionary {}
 extension Dictionary: NamedDictionary where Key == String {}
 
 /// The encoder of one value.
+///
+/// Strategies for dates, data, keys and numbers apply here; what the model passes through is put
+/// into the box as it is.
 struct DataEncoding: Encoder, SingleValueEncodingContainer {
   let options: FirebaseDataEncoderOptions
   let codingPath: [any CodingKey]
@@ -115,6 +122,8 @@ struct DataEncoding: Encoder, SingleValueEncodingContainer {
   private func put(_ value: Any) { box.content = .value(value) }
 
   /// Numbers are widened: Foundation takes one of eight bits for a boolean.
+  ///
+  /// - Throws: `EncodingError.invalidValue` for numbers of more than 64 bits.
   private func put(integer value: some FixedWidthInteger & Encodable) throws {
     if let exact = Int64(exactly: value) {
       put(NSNumber(value: exact))
@@ -126,6 +135,8 @@ struct DataEncoding: Encoder, SingleValueEncodingContainer {
     }
   }
 
+  /// - Throws: `EncodingError.invalidValue` for a number that is not finite, unless a strategy
+  ///   gives it a text.
   private func put(float value: Double) throws {
     if value.isFinite { return put(NSNumber(value: value)) }
     guard case .convertToString(let positive, let negative, let nan) = options.float else {

@@ -97,6 +97,8 @@ extension DatabaseQuery {
 }
 
 extension DatabaseQuery {
+  /// The handle exists before the session does, so that removing it early works. Both closures look
+  /// at the observer on the callback queue: nothing is called after a removal on that queue.
   private func register(
     _ type: DataEventType, once: Bool, _ block: Callback<DataSnapshot, String?>,
     _ cancel: Callback<any Error, Void>

@@ -5,6 +5,9 @@ import TernTreeReplica
 
 extension DatabaseReference {
   /// Makes and checks a write; a fault is reported where the write's end would be.
+  ///
+  /// Every verb ends here, so that an invalid path or value fails alike in all of them: as an error
+  /// of the completion, not as an exception.
   func write(
     _ make: () throws(DatabaseValueError) -> TreeWrite
   ) -> Result<TreeWrite, any Error> {
@@ -18,6 +21,10 @@ extension DatabaseReference {
     }
   }
 
+  /// Makes the write that replaces what is here; `nil` removes it.
+  ///
+  /// - Parameter priority: A string, a number or a server value; `nil` leaves the value without a
+  ///   priority.
   func assignment(_ value: Any?, priority: Any? = nil) -> Result<TreeWrite, any Error> {
     write { () throws(DatabaseValueError) in
       var node = try TreeNode(foundation: value)
@@ -28,6 +35,7 @@ extension DatabaseReference {
     }
   }
 
+  /// Makes the write of the priority alone; `nil` removes it.
   func prioritization(_ priority: Any?) -> Result<TreeWrite, any Error> {
     write { () throws(DatabaseValueError) in
       let priority = try TreeNode.priority(foundation: priority, at: path)
@@ -35,6 +43,10 @@ extension DatabaseReference {
     }
   }
 
+  /// Makes the write of several paths below this one, which succeed or fail together.
+  ///
+  /// - Parameter values: Values by relative path. Overlapping paths are an error of the whole
+  ///   write.
   func merge(_ values: [AnyHashable: Any]) -> Result<TreeWrite, any Error> {
     write { () throws(DatabaseValueError) in
       var entries: [TreeMerge.Entry] = []
@@ -60,6 +72,9 @@ extension DatabaseReference {
   }
 
   /// Hands a write to the session and waits for the server's verdict.
+  ///
+  /// - Throws: An `NSError` of the database; when the task is cancelled, the wait ends and the
+  ///   write stays.
   func acknowledged(_ write: Result<TreeWrite, any Error>) async throws -> DatabaseReference {
     let answer = Promise<(any Error)?>()
     start(write) { answer.resolve($0) }
@@ -67,6 +82,7 @@ extension DatabaseReference {
     return self
   }
 
+  /// A merge without entries ends at once, as nothing would be sent.
   private func start(
     _ write: Result<TreeWrite, any Error>, _ ended: @escaping @Sendable ((any Error)?) -> Void
   ) {

@@ -3,6 +3,9 @@ import TernCore
 
 extension TreeScalar {
   /// Reads a leaf; `nil` for anything that is not a string, a number or a boolean.
+  ///
+  /// A Swift `Bool` casts to `NSNumber` and an `NSNumber` to `Bool`, so the dynamic type is asked
+  /// first. Whole numbers beyond 64 bits become doubles, as in JavaScript.
   init?(foundation value: Any) {
     if type(of: value) == Bool.self, let flag = value as? Bool {
       self = .bool(flag)
@@ -18,6 +21,8 @@ extension TreeScalar {
   }
 
   /// A `NSNumber` made from a boolean stays one; integers that fit 64 bits stay exact.
+  ///
+  /// `objCType` tells how the number was made, which is the only difference between `true` and 1.
   init(_ number: NSNumber) {
     switch unsafe UInt8(bitPattern: number.objCType.pointee) {
     // A boolean has the type of an integer of 8 bits.

@@ -4,6 +4,12 @@ import TernStorage
 import TernTreeWire
 
 /// One batch while it is decided: what it has seen and what it owes.
+///
+/// The machine makes one for each batch, passes it through all services, and takes the plan at the
+/// end. Reads see the batch's own changes, which exist only in memory until the ledger commits.
+///
+/// Work is bounded in three ways: bytes made for one link, bytes made in all, and steps. An input
+/// that meets a bound waits for the next batch, together with all later inputs of its link.
 struct ServerBatch {
   /// The store, with the batch's own changes on top.
   let reader: any StoreReader
@@ -27,8 +33,11 @@ struct ServerBatch {
   /// Bounds what is pushed.
   private(set) var pushes: PushBounds
   /// Bytes made for each link, by slot; frames too short to matter are not counted.
+  ///
+  /// They are compared with ``BatchPortion/linkBytes``.
   private var madeBytes: [Int: Int] = [:]
   private var madeInAll = 0
+  /// Inputs of one link keep their order: once one of them waits, so do all later ones.
   private var deferredSlots: Set<Int> = []
   /// The links with calls that have more to answer.
   private var continued: [Int] = []
@@ -74,6 +83,8 @@ struct ServerBatch {
   }
 
   /// Sees a commit of another node.
+  ///
+  /// The known state of the commit's writer is forgotten, because the commit has changed it.
   mutating func follow(_ commit: Commit) {
     changes.apply(commit.mutations)
     if !commit.isOutcomeOnly {
@@ -115,6 +126,11 @@ struct ServerBatch {
 
   /// Returns true when an input has to wait for the next batch, because the output is large enough;
   /// then it is kept for that.
+  ///
+  /// - Parameters:
+  ///   - index: The position of the input in `inputs`.
+  ///   - inputs: All inputs of the batch, from which the decided ones are gathered at the first
+  ///     deferral.
   mutating func defers(_ input: ServerInput, at index: Int, of inputs: [ServerInput]) -> Bool {
     guard madeInAll > 0 || stepsLeft <= 0 || !deferredSlots.isEmpty, isToWait(input) else {
       if !plan.deferred.isEmpty { plan.decided.append(input) }
@@ -254,6 +270,8 @@ struct ServerBatch {
   }
 
   /// Stores the rejections before a write that is stored itself.
+  ///
+  /// Outcomes have to be gap-free, so earlier rejections that were held in memory come first.
   mutating func store(_ refused: inout RefusedWrites, before key: IdempotencyKey) {
     let known = stage.lastSequence(of: key.id.stream)
     for (key, outcome) in refused.take(before: key, behind: known) {

@@ -1,6 +1,9 @@
 package import TernLedger
 
 /// The decision about a batch: commits to make, then outputs to perform.
+///
+/// The server commits ``commits`` in one transaction, compares the versions with ``versions``,
+/// performs ``outputs``, starts ``reads``, and puts ``deferred`` back into the inbox.
 package struct ServerPlan: Sendable {
   /// In order.
   package internal(set) var commits: [Commit] = []
@@ -36,6 +39,8 @@ package struct ServerPlan: Sendable {
 }
 
 /// The output of one batch after which inputs wait for the next one.
+///
+/// Smaller portions make the server fairer, larger ones make it faster.
 package struct BatchPortion: Sendable {
   /// The bytes for one link after which its further inputs wait.
   package var linkBytes: Int

@@ -6,6 +6,9 @@ import TernTransport
 
 /// Lets the machine decide batches and makes them durable. Lives and is used on the server's
 /// executor only.
+///
+/// One batch is under way at a time. While the ledger commits, the executor takes further events,
+/// which wait for the next batch; so the size of batches follows the load.
 final class BatchRunner {
   /// The parts that a machine is made of.
   struct Parts {
@@ -35,6 +38,8 @@ final class BatchRunner {
   private let report: @Sendable (ServerEvent) -> Void
   var machine: ServerMachine
   /// Batches in a row whose results were not those the machine had foreseen.
+  ///
+  /// Reset by each batch with commits that went as foreseen.
   private var contradictions = 0
   /// The state of the disk after the failure that is being reported, if it was a full disk.
   private var spaceAfterFailure = DiskSpace.none
@@ -74,6 +79,8 @@ final class BatchRunner {
 
   /// Makes the machine anew after a batch that failed; ``restore()`` fills it.
   ///
+  /// - Parameter error: The failure of the batch. Sessions are lost with the machine: the server
+  ///   closes their links, and clients connect again.
   /// - Returns: Whether another try is worth it. A full disk may be emptied at any time; a ledger
   ///   that contradicts itself again and again, with no batch between, does not become well by
   ///   being read once more.
@@ -110,6 +117,11 @@ final class BatchRunner {
   }
 
   /// Decides a batch, and makes it durable.
+  ///
+  /// - Parameter inputs: In order; some may be left undecided, see ``ServerPlan/deferred``.
+  /// - Returns: The plan, whose commits are durable. Its outputs may be performed.
+  /// - Throws: The ledger's error. The machine's state is then ahead of the store, so
+  ///   ``renew(after:)`` must follow.
   func run(_ inputs: [ServerInput]) async throws(LedgerError) -> ServerPlan {
     let begin = microseconds()
     var planned = begin
@@ -139,6 +151,9 @@ final class BatchRunner {
   }
 
   /// Lets the copy apply what other nodes have committed.
+  ///
+  /// Clients are told after this returns, so a client never reads from the copy less than it was
+  /// told.
   private func apply(_ plan: ServerPlan, _ inputs: [ServerInput]) throws(LedgerError) {
     guard let copy else { return }
     for input in plan.decided(of: inputs) {
@@ -200,6 +215,8 @@ final class BatchRunner {
   }
 
   /// Looks, on every tick while the disk is full, whether it still is.
+  ///
+  /// - Returns: True when the reserve could be taken again, which shows that the disk has space.
   private func findsSpace(at inputs: [ServerInput]) async -> Bool {
     guard machine.diskSpace != .ample, inputs.contains(where: \.isTick) else { return false }
     do throws(LedgerError) { try await ledger.takeReserve() } catch {

@@ -28,6 +28,9 @@ final class OutgoingBatch {
 }
 
 /// Sends what batches owe, link by link. Lives and is used on the server's executor only.
+///
+/// Frames of a batch are collected by link before anything is sent. A frame for many links is one
+/// object that all of them share, also in their queues, and its bytes are counted once.
 final class LinkWriter {
   private let links: LinkTable
   private let memory: MemoryGuard
@@ -35,6 +38,8 @@ final class LinkWriter {
   private let queuedBytes: Int
   private let metrics: ServerMetrics
   /// The links that were sent so much that they are to be held, in order.
+  ///
+  /// Holding takes place after all outputs of a batch are handed over.
   private var heldLater: [Int] = []
 
   init(
@@ -96,6 +101,8 @@ final class LinkWriter {
     if budget.isTight { memory.makeRoom() }
   }
 
+  /// A link that leaves more than ``ServerLimits/queuedBytes`` unread is closed; one that leaves
+  /// less but much is held, so that it causes no further output.
   private func deliver(_ state: LinkState) {
     guard let first = state.takeOwed() else { return }
     let queued: Int

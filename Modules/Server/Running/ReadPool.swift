@@ -7,6 +7,12 @@ import TernStorage
 /// Each has a thread and a snapshot of its own once it has begun. As few at once read as there are
 /// ``ServerLimits/reads``; the others wait for their turn, which comes by what their address has
 /// cost so far: a read pauses after a slice of rows when others wait.
+///
+/// States of a read: waiting, running, paused, ended. `running` counts the reads that hold a turn,
+/// `begun` those with a thread and a snapshot. A paused read keeps both, which is why the number of
+/// begun reads is limited for each address and in all.
+///
+/// No lock is held while a read works or its end is delivered.
 final class ReadPool: Sendable {
   /// Receives a read that has ended, on any thread.
   typealias Delivery = @Sendable (ReadJob) -> Void
@@ -23,6 +29,7 @@ final class ReadPool: Sendable {
     var isIdle: Bool { waiting.isEmpty && paused.isEmpty }
   }
 
+  /// `turns` has an address in it while that has waiting or paused reads.
   private struct State {
     var clients: [String: Client] = [:]
     var turns = TurnOrder<String>()
@@ -62,6 +69,8 @@ final class ReadPool: Sendable {
   var count: Int { state.withLock { $0.jobs.count } }
 
   /// Lets reads begin.
+  ///
+  /// A read that finds the queue full is delivered at once, with that reason.
   ///
   /// - Parameter deliver: Receives each of them when it has ended, on any thread.
   func begin(_ jobs: [ReadJob], deliver: @escaping Delivery) {
@@ -122,6 +131,8 @@ final class ReadPool: Sendable {
     return client.paused.isEmpty ? nil : client.paused.removeFirst()
   }
 
+  /// Runs on the read's own thread. Every end is delivered once, be it a value, a failure, a
+  /// rejection or a cancellation.
   private func run(_ job: ReadJob) async {
     let deadline = uptime() + Self.readMilliseconds
     do throws(LedgerError) {
@@ -171,6 +182,8 @@ final class ReadPool: Sendable {
   }
 
   /// Ends all reads, and waits until none of them reads the store.
+  ///
+  /// Waiting reads are dropped without delivery: the server that would receive them is stopping.
   func endAll() async {
     let (jobs, tasks) = state.withLock { state in
       state.isEnded = true

@@ -42,6 +42,9 @@ enum LinkEvent: Sendable {
 ///
 /// Those of the server's own transport are on its executor already. Those of another one wait
 /// here, in order, for one hop that takes all of them along.
+///
+/// `isAtHome` decides the way of every event: synchronously on the shared executor, or through the
+/// mailbox. Events of one transport stay in order in both cases.
 final class LinkAcceptor: Sendable {
   private let server: TernServer
   private let isAtHome: Bool
@@ -72,6 +75,9 @@ final class LinkAcceptor: Sendable {
 }
 
 /// Hands out small numbers, each to one holder at a time.
+///
+/// The transport's threads take slots and the server gives them back; a slot is reused only after
+/// the machine knows of its link's end.
 final class SlotTable: Sendable {
   private struct State {
     var free: [Int] = []

@@ -1,12 +1,19 @@
 import TernLedger
 
 /// The terms of a server over a ledger that nodes share: it serves clients while its node leads.
+///
+/// A term begins when the ledger's lease is won, and ends when it is lost or handed over. Between
+/// terms the server stands by, or serves from the node's copy; see ``ServerFollower``. Each change
+/// makes the machine anew, after the batch under way has ended.
 enum ServerTerms {
   /// The reason for refusing clients while another node leads.
   static let refusal = SessionEnd.serverStopped(
     "this node stands by for another one; connect to the one that leads")
 
   /// Lets a server serve clients in each term of its node, and none between.
+  ///
+  /// Runs for the life of the server. It ends with the server, or with a ledger that cannot begin
+  /// terms any more.
   static func follow(_ ledger: any LeasedLedger, for server: isolated TernServer) {
     server.standby = refusal
     (ledger as? any FollowedLedger)?.tell { [weak server] in
@@ -56,6 +63,9 @@ enum ServerTerms {
   }
 
   /// Reads what the term begins with, and lets clients in.
+  ///
+  /// The conditions are checked again after each suspension: the term may be over, or the server
+  /// stopped.
   private static func serve(_ ledger: any LeasedLedger, at server: isolated TernServer) async {
     await takeMachine(of: server)
     defer { server.part.isMachineTaken = false }
@@ -75,6 +85,9 @@ enum ServerTerms {
   }
 
   /// Waits until no other part of the server makes the machine anew, and begins to.
+  ///
+  /// A following server and a beginning term both make machines; one of them waits here for the
+  /// other.
   static func takeMachine(of server: isolated TernServer) async {
     while server.part.isMachineTaken { await ExecutorPause.leave(server.executor) }
     server.part.isMachineTaken = true

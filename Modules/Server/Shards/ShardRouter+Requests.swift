@@ -12,6 +12,9 @@ extension ShardRouter {
   }
 
   /// Lets a request be decided here, or by the nodes of the shards that it is about.
+  ///
+  /// A request about all shards succeeds only if each of them succeeds; the first refusal is the
+  /// answer otherwise. Shards that have done their part keep it.
   func ask(
     _ request: DirectRequest, at server: isolated TernServer,
     _ answer: @escaping @Sendable (DirectAnswer) -> Void
@@ -39,6 +42,7 @@ extension ShardRouter {
     return .unavailable("\(Self.elsewhere(shard)).")
   }
 
+  /// Names of databases decide by the table of shards; see ``ShardDirectory``.
   private func place(of request: DirectRequest) -> Place {
     switch request.operation {
     case .databases, .revoke: return .everywhere
@@ -97,6 +101,9 @@ extension DirectRequest {
 }
 
 /// The answers of all shards to one request, which come to one.
+///
+/// Answers arrive from several executors. The last one delivers the result: names of databases are
+/// joined, and of everything else the own shard's answer counts.
 private final class ShardAnswers: Sendable {
   private struct State {
     var left: Int

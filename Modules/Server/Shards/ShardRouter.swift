@@ -9,6 +9,11 @@ import TernTransport
 /// Frames pass as they are in both directions: the node there judges the client's own credential
 /// and keeps its session. A client of the tree has one database, and its whole link belongs to one
 /// shard; each call about documents names its own. Source: Docs/Decisions/0069-several-shards.md.
+///
+/// A client may use several shards; it has one *upstream* for each. An upstream looks for the
+/// leader of its shard, opens a link in the client's name, and passes frames. When the link is
+/// lost, calls about documents end with `unavailable`, and a client of the tree has to connect
+/// again.
 final class ShardRouter {
   let directory: any ShardDirectory
   let leaders: ShardLeaders
@@ -22,6 +27,8 @@ final class ShardRouter {
   /// By slot.
   private var sharded: [Int: ShardedLink] = [:]
   /// The links to other nodes that are open or about to be.
+  ///
+  /// Counts links from the moment they are asked for.
   private var linkCount = 0
 
   /// The most links to nodes of other shards: fewer than a node has to all nodes, so that its own
@@ -61,6 +68,8 @@ final class ShardRouter {
     return link
   }
 
+  /// A link that comes from another node is never passed on: two nodes with different tables would
+  /// pass it back and forth.
   private func pass(
     _ frame: [UInt8], to shard: UInt32, of state: LinkState, _ link: ShardedLink,
     at server: isolated TernServer
@@ -108,6 +117,8 @@ final class ShardRouter {
   }
 
   /// Tells the other nodes of clients that are there, and looks whether they still lead.
+  ///
+  /// Also closes upstreams that the client does not use any more.
   func tick(at server: isolated TernServer) {
     exports.endSilent()
     var used: Set<UInt32> = []
@@ -279,6 +290,8 @@ extension ShardRouter {
   }
 
   /// The node that leads a shard is lost, and with it whatever it had to do for the client.
+  ///
+  /// Frees the memory that waiting frames were charged with.
   private func lose(
     _ shard: UInt32, _ reason: String, _ state: LinkState, _ link: ShardedLink,
     at server: isolated TernServer

@@ -4,6 +4,9 @@ import TernSync
 import TernTreeRows
 
 /// The layout of a tree cache's keys in its store. Source: Docs/Formats/tree-cache.md.
+///
+/// After the prefix, the first byte tells the kind: 1 the head, 2 data, 3 tracked queries, 4
+/// windows. Ids of queries are 8 bytes, the most significant one first.
 struct CacheKeys: Sendable {
   /// The format written here.
   static let version: UInt8 = 1

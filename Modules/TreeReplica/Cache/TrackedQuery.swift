@@ -28,6 +28,9 @@ struct TrackedQuery: Sendable {
   var needsRewrite = false
 
   /// The stored form.
+  ///
+  /// A byte of flags (1 complete, 2 active, 4 answered), last use and last answer in 8 bytes each,
+  /// the path as a row key behind its count, then the query's text unless it is the default query.
   var record: [UInt8] {
     var bytes: [UInt8] = [
       (isComplete ? 1 : 0) | (isActive ? 2 : 0) | (isAnswered ? 4 : 0)

@@ -8,6 +8,9 @@ extension TreeCache {
   ///
   /// Queries with listeners stay, as does data that another tracked query needs, so the cache may
   /// stay above its limit. Source: realtime reference, section 6.6.
+  ///
+  /// Gathered changes are stored first, because eviction decides by rows. Each query goes in a
+  /// transaction of its own.
   package mutating func evict() {
     guard isOverLimit, inactiveCount > 0 else { return }
     do throws(StorageError) {
@@ -34,6 +37,9 @@ extension TreeCache {
   }
 
   /// Forgets one query; `false` when that failed and the rest must wait.
+  ///
+  /// Default queries below an evicted one inherit its completeness: their data are still stored,
+  /// and nothing else says that they are whole.
   private mutating func evict(_ query: TrackedQuery) -> Bool {
     forget(query)
     if query.query.isDefault, query.isComplete {

@@ -9,6 +9,9 @@ extension TreeCache {
   /// A complete query returns its whole result. Other queries return the children that a filtered
   /// query at the same location had in its window, or that had listeners of their own. Source:
   /// realtime reference, section 6.5.
+  ///
+  /// - Returns: `isComplete` only if the server has confirmed the whole result. Incomplete data are
+  ///   marked as filtered, so that an absent child counts as unknown.
   package mutating func load(_ query: TreeQuery, at path: TreePath) -> ServerCache {
     repairing { cache throws(StorageError) in try cache.read(query, at: path) } ?? .unknown
   }
@@ -36,6 +39,8 @@ extension TreeCache {
     return nil
   }
 
+  /// Looks for a complete default query at the path or above, then for filtered queries above that
+  /// show the child on the way to the path.
   private func readKnown(at path: TreePath) throws(StorageError) -> TreeNode? {
     var isKnown = coveringDefault(path) != nil
     if !isKnown {
@@ -68,6 +73,8 @@ extension TreeCache {
     }
   }
 
+  /// A default query above may have been answered later than the query itself; the later answer
+  /// wins.
   private func read(_ query: TreeQuery, at path: TreePath) throws(StorageError) -> ServerCache {
     let keys = keys
     let own = find(query, at: path)
@@ -129,6 +136,9 @@ extension TreeCache {
 
 extension TreeCache {
   /// Drops a damaged record, and lets go of everything that cannot be answered without it.
+  ///
+  /// The rows below the nearest filtered query's child go together with the damaged one: the child
+  /// is shown as a whole or not at all.
   mutating func drop(_ key: [UInt8]) {
     let rows = keys.rows
     var range = KeyRange(only: key)
@@ -176,6 +186,8 @@ extension TreeCache {
     return TreePath(unchecked: Array(path.keys.prefix(count)))
   }
 
+  /// Queries above the damage lose their completeness, and filtered ones the damaged child; queries
+  /// below lose theirs as well.
   private mutating func markDamaged(_ path: TreePath) {
     var above: [TrackedQuery] = []
     tracked.walk(to: path) { _, queries in above += queries }

@@ -21,6 +21,9 @@ extension TreeCache {
   }
 
   /// Stores what was gathered, in one transaction; it stays gathered when that fails.
+  ///
+  /// The size of the data is part of the head, which is stored in the same transaction, so that it
+  /// always agrees with the rows.
   mutating func commitChanges() throws(StorageError) {
     if changes.isEmpty { return }
     var size = byteCount
@@ -38,6 +41,9 @@ extension TreeCache {
 }
 
 /// Turns gathered changes into rows.
+///
+/// It sees the tracked queries as they are after all gathered changes, and decides by them which
+/// data is still needed.
 struct CacheWriter {
   let keys: CacheKeys
   let tracked: PathTrie<[TrackedQuery]>
@@ -45,6 +51,8 @@ struct CacheWriter {
   /// Stores one change.
   ///
   /// - Parameter size: The bytes of the data's keys and values.
+  /// - Throws: ``StorageError/corruptRecord(key:)`` for a damaged row on the way; the transaction
+  ///   then changes nothing.
   func apply(
     _ change: TreeCache.Change, _ size: inout Int, _ transaction: inout WriteTransaction
   ) throws(StorageError) {
@@ -91,6 +99,8 @@ struct CacheWriter {
   }
 
   /// Removes the rows of a range, and counts them.
+  ///
+  /// Counting takes a pass over the rows, because the store does not say how much a removal frees.
   func remove(
     _ range: KeyRange, _ size: inout Int, _ transaction: inout WriteTransaction
   ) throws(StorageError) {
@@ -106,6 +116,10 @@ struct CacheWriter {
 
 extension CacheWriter {
   /// Removes the data at `path` except what a tracked query still needs.
+  ///
+  /// The data of a child that left a window may belong to other queries too: to a default query at
+  /// the path or above, to another window, or to queries below. The ranges of those are kept, and
+  /// everything between them is removed.
   func removeUnneeded(
     _ path: TreePath, _ size: inout Int, _ transaction: inout WriteTransaction
   ) throws(StorageError) {
@@ -140,6 +154,8 @@ extension CacheWriter {
   }
 
   /// Collects what the queries at and below `path` need.
+  ///
+  /// - Parameter kept: Receives ranges of rows, which do not overlap, in no order.
   private func collectNeeded(
     _ place: PathTrie<[TrackedQuery]>?, _ path: TreePath, _ kept: inout [KeyRange],
     in view: borrowing some StoreView & ~Copyable & ~Escapable

@@ -9,12 +9,21 @@ import TernSync
 /// answer: wholly, or child by child. Nothing is stored until ``commit()``; then all of it in one
 /// transaction. A damaged record is dropped with everything that can no longer be answered without
 /// it. Source: Docs/Formats/tree-cache.md; realtime reference, section 6.
+///
+/// Three kinds of rows exist: data, one row for each leaf; tracked queries, with what is known
+/// about their completeness; and windows, the children that a filtered query showed. ``tracked``
+/// mirrors the second kind in memory, and ``changes`` are the writes that wait for the next commit.
+///
+/// Errors of reads are kept in ``failure``, because listeners get what is known; the next commit
+/// throws the first one.
 package struct TreeCache: ReplicaCache {
   /// The default limit of stored data: 10 MiB.
   package static let defaultLimitBytes = 10 << 20
   /// The most tracked queries without a listener.
   package static let inactiveQueryLimit = 1000
   /// The most corrupt records dropped one by one before the cache is erased.
+  ///
+  /// Each repair costs a transaction; a store with so much damage is cheaper to fill anew.
   static let repairLimit = 64
 
   /// Something to store.
@@ -33,6 +42,8 @@ package struct TreeCache: ReplicaCache {
   /// The bytes of the data's keys and values.
   package internal(set) var byteCount = 0
   /// The last read error; the next commit throws it.
+  ///
+  /// Only the first error since the last commit is kept.
   var failure: StorageError?
   /// The number of tracked queries without a listener.
   private(set) var inactiveCount = 0
@@ -63,6 +74,8 @@ package struct TreeCache: ReplicaCache {
     try reset()
   }
 
+  /// Queries that were active when the program ended are inactive now, as of the present step of
+  /// the cache's count: their data were up to date until then.
   private mutating func readHead() throws(StorageError) {
     let keys = keys
     let (head, rows) = try store.read { snapshot throws(StorageError) in
@@ -91,6 +104,9 @@ package struct TreeCache: ReplicaCache {
   }
 
   /// Forgets everything.
+  ///
+  /// Queries with listeners stay tracked without their results, and are stored again once the
+  /// server has confirmed them.
   mutating func reset() throws(StorageError) {
     let keys = keys
     try store.write { transaction throws(StorageError) in try transaction.remove(in: keys.all) }
@@ -139,6 +155,8 @@ extension TreeCache {
 // MARK: Which queries are tracked
 
 extension TreeCache {
+  /// A complete default query makes all default queries below it complete as well. Filtered ones
+  /// below keep their state: their windows were not told.
   package mutating func markComplete(_ query: TreeQuery, at path: TreePath) {
     if query.isDefault {
       if coveringDefault(path) != nil && find(query, at: path) == nil { return }
@@ -214,6 +232,8 @@ extension TreeCache {
   }
 
   /// Puts a tracked query in the place of its older self.
+  ///
+  /// Keeps the count of inactive queries, which eviction checks in constant time.
   mutating func replace(_ query: TrackedQuery) {
     forget(query)
     if !query.isActive { inactiveCount += 1 }

@@ -4,6 +4,9 @@ import TernCore
 extension DocumentInput {
   /// Reads what Firebase code passes as a value, in its Swift or Foundation form.
   ///
+  /// The order of checks matters: a scalar or a value of Firestore's own first, then dictionaries
+  /// and arrays, then optionals inside `Any`, which no cast finds.
+  ///
   /// - Parameter database: The database that references must lead into; `nil` for any.
   /// - Throws: ``FirestoreArgumentError``, naming the field.
   init(
@@ -51,6 +54,8 @@ extension DocumentInput {
   }
 
   /// Ends the way down before the stack does; what is allowed is checked with the whole.
+  ///
+  /// The error itself is the one that the limit on whole documents gives.
   private static func checkDepth(_ depth: Int) throws(FirestoreArgumentError) {
     if depth > DocumentLimits.depth + 1 {
       throw .document(.tooDeep(DocumentFieldPath(unchecked: ["…"]), limit: DocumentLimits.depth))
@@ -69,6 +74,7 @@ extension DocumentInput {
     return try DocumentInput(foundation: inner, in: database, depth: depth)
   }
 
+  /// - Returns: `nil` for collections and unknown types.
   private static func scalar(
     _ value: Any, _ database: DocumentDatabase?
   ) throws(FirestoreArgumentError) -> DocumentInput? {

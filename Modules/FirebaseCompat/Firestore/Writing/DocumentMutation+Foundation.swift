@@ -3,6 +3,7 @@ import TernCore
 
 /// The writes that Firebase's verbs mean; all mistakes in them are found here.
 extension Result<[DocumentMutation], FirestoreArgumentError> {
+  /// Replaces a document, or merges the named fields into it.
   static func set(_ data: [String: Any], _ reference: DocumentReference, merge: Bool = false)
     -> Self
   {
@@ -19,6 +20,8 @@ extension Result<[DocumentMutation], FirestoreArgumentError> {
     }
   }
 
+  /// Changes single fields of a document that must exist. Keys are strings with dots between names,
+  /// or field paths.
   static func update(_ fields: [AnyHashable: Any], _ reference: DocumentReference) -> Self {
     one { () throws(FirestoreArgumentError) in
       try .updating(fields, reference, of: reference.firestore)
@@ -51,6 +54,8 @@ extension DocumentMutation {
     }
   }
 
+  /// - Parameter mergeFields: The fields to write, as strings or field paths. All of them must be
+  ///   in `data`, and other fields of `data` are ignored.
   static func setting(
     _ data: [String: Any], _ reference: DocumentReference, of firestore: Firestore,
     mergeFields: [Any]
@@ -64,6 +69,7 @@ extension DocumentMutation {
     }
   }
 
+  /// - Throws: ``FirestoreArgumentError`` that names the field whose value is invalid.
   static func updating(
     _ fields: [AnyHashable: Any], _ reference: DocumentReference, of firestore: Firestore
   ) throws(FirestoreArgumentError) -> DocumentMutation {
