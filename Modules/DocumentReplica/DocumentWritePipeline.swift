@@ -18,6 +18,8 @@ struct DocumentWritePipeline: Sendable {
   private var stream = Stream.closed
   /// Batches that were taken from the queue and have no answer, oldest first.
   private(set) var inFlight: [DocumentBatch] = []
+  /// The newest batch that was taken from the queue.
+  ///
   /// Batches up to this id are in flight or answered; ids only grow.
   private var lastTaken: UInt64 = 0
 

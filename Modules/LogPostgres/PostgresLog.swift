@@ -100,6 +100,8 @@ public final class PostgresLog: CommitLog {
     return try page.get()
   }
 
+  /// Waits until the log has grown, or another epoch has begun.
+  ///
   /// The wait polls the head of the log every ``PostgresOptions/pollInterval``, by one short
   /// statement each time.
   public func waitForChange(
@@ -178,6 +180,8 @@ extension PostgresLog {
     return try page.get()
   }
 
+  /// Moves the checkpoint's mark and applies the changes up to it.
+  ///
   /// An advance is one transaction. If it has to remove too many rows for that, the ranges are
   /// first removed piece by piece, while the mark stays; then the advance is tried again. A crash
   /// in between leaves a checkpoint in which rows are missing or newer than the mark. The log from
@@ -231,6 +235,8 @@ extension PostgresLog {
     return nil
   }
 
+  /// Drops batches that need not be kept, piece by piece.
+  ///
   /// - Returns: The oldest position that is left. A cancelled task returns early, with less
   ///   compacted.
   public func compact(

@@ -23,6 +23,8 @@ final class LMDBEnvironment: Sendable {
   private let limitBytes: Int?
   private let state: Mutex<State>
 
+  /// The transactions and the waits of one store.
+  ///
   /// Invariants: `lent` counts the transactions that snapshots hold; `idle` holds reset
   /// transactions, each with a slot of the table of readers; `blockedReaders` is empty unless
   /// `isGrowing`.
@@ -44,6 +46,8 @@ final class LMDBEnvironment: Sendable {
     var isClosed = false
     var hasFailed = false
 
+    /// Returns the file while the store may be used.
+    ///
     /// A closed store reports ``StorageError/closed`` even after a failure. The last case is a file
     /// that is being replaced.
     func open() throws(StorageError) -> LMDBHandle {
@@ -227,6 +231,8 @@ final class LMDBEnvironment: Sendable {
   /// Refuses all further work.
   func fail() { state.withLock { $0.hasFailed = true } }
 
+  /// Closes the store.
+  ///
   /// Snapshots that are lent stay valid; the file closes with the last of them. A writer that waits
   /// for snapshots is woken and finds the store closed.
   func close() {

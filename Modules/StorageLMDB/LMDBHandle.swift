@@ -41,11 +41,10 @@ final class LMDBHandle: @unchecked Sendable {
   /// The order matters: the file is examined before LMDB maps it, since LMDB trusts what it maps.
   /// The lock file gets its disk space before LMDB writes to it through a map.
   ///
+  /// - Parameter witness: The newest commit that was known to be durable.
   /// - Throws: ``StorageError/corruptStore(reason:)`` from the examination,
   ///   ``StorageError/diskFull``, ``StorageError/readOnly(path:)``,
   ///   ``StorageError/cannotOpen(path:code:)``.
-  ///
-  /// - Parameter witness: The newest commit that was known to be durable.
   init(
     _ directory: StoreDirectory, _ name: String, _ durability: Durability, mapBytes: Int?,
     witness: LMDBCommit? = nil

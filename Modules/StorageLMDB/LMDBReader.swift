@@ -7,6 +7,8 @@ import TernStorage
 /// ``LMDBWriter`` inherits from it, because reads inside a write transaction see the changes made
 /// so far.
 class LMDBReader: StoreReader {
+  /// The transaction of all reads.
+  ///
   /// A writer replaces it when the map grew or the reserve was released.
   var transaction: LMDBTransaction
 
@@ -57,6 +59,8 @@ class LMDBReader: StoreReader {
     }
   }
 
+  /// Returns the record of a key; `nil` without a row.
+  ///
   /// The first branch serves almost all keys with one lookup and without a loop: rows have more
   /// than 509 bytes of key only in deep trees.
   @inline(__always)
@@ -164,6 +168,8 @@ private struct LMDBFiller: LMDBVisitor {
     }
   }
 
+  /// Appends one checked row to the page.
+  ///
   /// - Throws: ``StorageError/corruptRecord(key:)``, with rows before it already on the page.
   @inline(__always)
   private func append(

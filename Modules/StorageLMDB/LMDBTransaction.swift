@@ -22,8 +22,11 @@ final class LMDBTransaction: @unchecked Sendable {
   /// The unnamed table of the file, which holds all spaces; the same handle is valid in all
   /// transactions.
   private let table: MDB_dbi
+  /// The cursor, once one was needed.
+  ///
   /// One cursor serves all walks of the transaction. A read transaction keeps it while it rests and
-  /// renews it afterwards; a write transaction closes it before it ends, as LMDB requires.
+  /// renews it afterwards; a write transaction closes it before it ends, because LMDB would free it
+  /// then.
   private var cursor: OpaquePointer?
   /// False after ``rest()``, until the cursor was renewed for the new snapshot.
   private var cursorIsCurrent = false

@@ -3,8 +3,8 @@ import TernStorage
 
 /// The action of a walk on each of its rows.
 ///
-/// A visitor that changes rows may only remove the row it is given. LMDB keeps the cursor valid
-/// across that removal and across no other change.
+/// A visitor that changes rows may only remove the row it is given: the walk goes on from the
+/// cursor's position.
 protocol LMDBVisitor {
   /// The common prefix of the keys of the current space; the walk changes it.
   var outer: [UInt8] { get set }

@@ -12,6 +12,8 @@ public final class MemoryStore: OrderedStore {
   private let state: Mutex<State>
   private let writing = Mutex<Void>(())
 
+  /// The newest committed tree.
+  ///
   /// `transactions` numbers the writers. It never repeats, since pages compare their owner with it.
   private struct State: Sendable {
     var tree: MemoryTree

@@ -23,6 +23,8 @@ struct MemoryTree: Sendable {
     return result
   }
 
+  /// Finds the value of a key.
+  ///
   /// Descends without retaining pages: the root keeps all of them alive during the call.
   private func find(_ key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     var page = unsafe Unmanaged.passUnretained(root)
@@ -77,6 +79,8 @@ struct MemoryTree: Sendable {
 
   private typealias Split = (key: [UInt8], page: MemoryPage)
 
+  /// Stores a row in the subtree of a page that the transaction owns.
+  ///
   /// - Returns: The new right neighbor and the key that divides the two when the page was split.
   private static func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in page: MemoryPage, _ owner: UInt64
@@ -127,6 +131,8 @@ struct MemoryTree: Sendable {
     return (Array(first.prefix(common + 1)), right)
   }
 
+  /// Removes a range from the subtree of a page that the transaction owns.
+  ///
   /// Only the first and the last child of the range are descended into; those between are removed
   /// as a whole. The last one is handled first, so that indexes before it stay valid.
   private static func remove(

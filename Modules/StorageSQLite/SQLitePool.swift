@@ -12,6 +12,8 @@ final class SQLitePool: Sendable {
 
   private let state: Mutex<State>
 
+  /// The connections, and the state of the store.
+  ///
   /// `lent` counts the snapshots, those included that are just being opened. `idle` has at most
   /// ``SQLiteStore/idleReaderLimit`` connections.
   private struct State: Sendable {
@@ -132,6 +134,8 @@ final class SQLitePool: Sendable {
     }
   }
 
+  /// Ends a snapshot, and keeps its connection for the next one.
+  ///
   /// A connection whose transaction cannot be ended is closed rather than kept.
   func giveBack(_ reader: SQLiteReader) {
     do throws(StorageError) {

@@ -10,6 +10,8 @@ class SQLiteReader: StoreReader {
 
   init(_ connection: SQLiteConnection) { self.connection = connection }
 
+  /// Lends a checked value.
+  ///
   /// Bodies may nest: each get takes a statement of its own, because the value lies in the
   /// statement's memory until it is reset.
   ///
@@ -36,6 +38,8 @@ class SQLiteReader: StoreReader {
     return unsafe try body(Span(_unsafeBytes: value))
   }
 
+  /// Returns the bytes under a key without checking them.
+  ///
   /// - Returns: The bytes behind the checksum, unchecked; empty when the large record is missing;
   ///   `nil` without a row.
   final func damagedValue(for key: Span<UInt8>) throws(StorageError) -> [UInt8]? {
@@ -56,6 +60,8 @@ class SQLiteReader: StoreReader {
     }
   }
 
+  /// Appends checked rows until the page is full.
+  ///
   /// The statement of a scan is shared by all scans of the connection, and is reset at the end of
   /// each page.
   final func fill(

@@ -18,6 +18,8 @@ final class SQLiteWriter: SQLiteReader, StoreWriter {
   /// True when puts fail until a row was removed.
   var mustRemoveFirst = false
 
+  /// Stores a row, in the form that its size asks for.
+  ///
   /// The small form updates a row only if it does not point at a large record. If it changed
   /// nothing, the large record is removed first; that is one more statement in a rare case.
   ///
@@ -44,6 +46,8 @@ final class SQLiteWriter: SQLiteReader, StoreWriter {
     }
   }
 
+  /// Stores a record in the table of large ones.
+  ///
   /// A large record that replaces another one keeps its number, so that the row need not change.
   private func putLarge(
     _ record: UnsafeRawBufferPointer, for key: UnsafeRawBufferPointer
@@ -82,6 +86,8 @@ final class SQLiteWriter: SQLiteReader, StoreWriter {
     }
   }
 
+  /// Removes the rows of a range, with their large records.
+  ///
   /// Large records go first: the rows that name them are needed to find them.
   func remove(_ range: KeyRange) throws(StorageError) {
     prepareToRemove()

@@ -57,6 +57,8 @@ struct ChildOrder: Sendable {
     return candidate
   }
 
+  /// Inserts a child at its position.
+  ///
   /// A chunk is split at twice its capacity, so that half of it moves once in a while.
   private mutating func insert(_ element: ChildMap.Element) {
     count += 1

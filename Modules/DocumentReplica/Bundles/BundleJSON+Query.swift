@@ -29,6 +29,8 @@ extension BundleJSON {
 
   private struct Unreadable: Error {}
 
+  /// Adds filters, orders, cursors and the limit to a source.
+  ///
   /// In cursors, `before` means that the position lies before the values: inclusive for a start,
   /// exclusive for an end.
   private func refine(
@@ -71,6 +73,8 @@ extension BundleJSON {
     reference?["fieldPath"]?.text.flatMap { try? DocumentFieldPath(wire: $0) }
   }
 
+  /// Reads a filter; `nil` when it, or a member of it, is none.
+  ///
   /// Comparisons with null and NaN are unary in the wire's form, and plain comparisons here.
   private func filter(_ json: JSONValue) -> DocumentFilter? {
     if let composite = json["compositeFilter"] {

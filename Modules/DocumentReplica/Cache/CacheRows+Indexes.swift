@@ -41,7 +41,6 @@ extension CacheRows {
   /// change meanwhile are entered by their own transactions.
   ///
   /// - Parameter limit: The most documents looked at.
-  ///
   /// - Returns: The number of documents looked at.
   mutating func fill(_ state: IndexState, _ limit: Int) throws(StorageError) -> Int {
     let keys = keys

@@ -209,6 +209,8 @@ struct HotTable: Sendable {
     byteCount = 0
   }
 
+  /// Returns a table to the collections after a change, if it is still worth keeping.
+  ///
   /// A table with too much garbage is dropped rather than compacted; the next scan builds it anew.
   private mutating func putBack(_ number: UInt64, _ collection: HotCollection) {
     if collection.isWorn || collection.byteCount > limitBytes { return }

@@ -66,6 +66,8 @@ struct IndexPlan: Sendable {
     return own > others
   }
 
+  /// Fixes the elements that an array must contain, if the index is over elements.
+  ///
   /// - Returns: False when the index is over elements and the alternative looks for none: a
   ///   document without that array has no entry.
   private mutating func fixElements(
@@ -90,6 +92,8 @@ struct IndexPlan: Sendable {
     return true
   }
 
+  /// Fixes the next field to one value.
+  ///
   /// Values are cut as entries cut them, so that a long value still finds its entries, among others
   /// with the same beginning.
   private mutating func fix(_ value: PackedValue, _ segment: DocumentIndex.Segment) {
@@ -138,6 +142,8 @@ extension IndexPlan {
     if let end = query.end { bound(segments, orders, end, isStart: false) }
   }
 
+  /// Bounds the first field that is not fixed by one comparison.
+  ///
   /// A comparison only selects values of its operand's type, so one bound is the operand and the
   /// other the end of the type.
   private mutating func bound(

@@ -42,6 +42,8 @@ struct DataDecoding: Decoder, SingleValueDecodingContainer {
 
   func decodeNil() -> Bool { isAbsent }
 
+  /// Decodes the value as a type.
+  ///
   /// Types that the model passes through, such as timestamps and references, must be of the
   /// requested type already.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -77,6 +79,8 @@ struct DataDecoding: Decoder, SingleValueDecodingContainer {
     }
   }
 
+  /// Decodes a type through its own conformance.
+  ///
   /// Keys of a dictionary with string keys are data, not names of properties; no strategy converts
   /// them.
   private func decodeOther<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -109,6 +113,8 @@ extension DataDecoding {
     return text
   }
 
+  /// Returns the value as a floating-point number.
+  ///
   /// Integers that no `Double` represents exactly are a mismatch rather than rounded. Strings count
   /// only with a strategy for numbers that are not finite.
   private func float(_ type: Any.Type) throws -> Double {
@@ -129,6 +135,8 @@ extension DataDecoding {
     }
   }
 
+  /// Returns the value as a whole number.
+  ///
   /// Accepts doubles without a fraction: JSON does not distinguish 1.0 from 1.
   private func integer<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
     let exact: Number? =

@@ -135,6 +135,8 @@ struct DataEncoding: Encoder, SingleValueEncodingContainer {
     }
   }
 
+  /// Puts a floating-point number.
+  ///
   /// - Throws: `EncodingError.invalidValue` for a number that is not finite, unless a strategy
   ///   gives it a text.
   private func put(float value: Double) throws {

@@ -97,6 +97,8 @@ extension DatabaseQuery {
 }
 
 extension DatabaseQuery {
+  /// Registers an observer of one kind of event.
+  ///
   /// The handle exists before the session does, so that removing it early works. Both closures look
   /// at the observer on the callback queue: nothing is called after a removal on that queue.
   private func register(

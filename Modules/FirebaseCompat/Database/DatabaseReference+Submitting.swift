@@ -82,6 +82,8 @@ extension DatabaseReference {
     return self
   }
 
+  /// Hands a write to the session, or ends it at once when it is invalid.
+  ///
   /// A merge without entries ends at once, as nothing would be sent.
   private func start(
     _ write: Result<TreeWrite, any Error>, _ ended: @escaping @Sendable ((any Error)?) -> Void

@@ -256,6 +256,8 @@ extension PostgresConnection {
     if isSent != 1 { throw .lost(message) }
   }
 
+  /// Sends what libpq has buffered.
+  ///
   /// A large statement may fill the socket in both directions. Reading while writing avoids the
   /// deadlock in which each end waits for the other.
   private func flush(deadline: Int64) throws(PostgresFailure) {

@@ -16,6 +16,8 @@ actor PostgresWorker {
   }
 
   private nonisolated let executor: QueueExecutor
+  /// The number of operations that wait or run.
+  ///
   /// Counts operations that wait or run; it bounds the memory that an unreachable database can
   /// cause.
   private nonisolated let waiting = Mutex(0)
@@ -81,6 +83,8 @@ actor PostgresWorker {
       context.conditions.uptime() + context.options.operationTimeout.milliseconds)
   }
 
+  /// Performs an operation on the worker's thread, repeating it where that is safe.
+  ///
   /// The loop ends by success, by an error that no repetition helps against, or at the deadline. An
   /// error that leaves the connection usable, such as a violated condition, keeps it.
   private func perform<R: Sendable>(
@@ -179,6 +183,8 @@ actor PostgresWorker {
     return made
   }
 
+  /// Sets isolation and timeouts of a new session, and prepares the schema.
+  ///
   /// The timeouts make the database give up before this node does: a statement of a node that is
   /// gone does not hold the lock of the shard's row for long.
   private func setUp(

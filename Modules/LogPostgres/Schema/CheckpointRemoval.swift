@@ -95,6 +95,8 @@ struct RangeTable {
   private static let rowsTable = Statements(bound: .rowBound, remove: .removeRange)
   private static let tailsTable = Statements(bound: .tailBound, remove: .removeTailRange)
 
+  /// Removes a part of one table.
+  ///
   /// With a limit, a first statement finds the key behind so many rows, and a second one removes
   /// the rows before it. Deleting with a limit is not portable.
   private mutating func remove(

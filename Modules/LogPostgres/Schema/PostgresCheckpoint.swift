@@ -112,10 +112,10 @@ extension PostgresCheckpoint {
   /// Moves the mark and applies the steps, in one transaction. The lock of the mark keeps other
   /// nodes from doing the same.
   ///
-  /// - Throws: ``PostgresFailure/tooManyRows`` when ranges are to be removed that take too long:
-  ///   remove them by ``remove(_:from:_:_:)`` before.
   /// - Returns: `advanced`; `elsewhere` when the mark is not where the caller thinks; `fenced` when
   ///   another epoch has begun. The two latter change nothing.
+  /// - Throws: ``PostgresFailure/tooManyRows`` when ranges are to be removed that take too long:
+  ///   remove them by ``remove(_:from:_:_:)`` before.
   func advance(
     from mark: LogPosition, to position: LogPosition, epoch: LogEpoch, steps: [CheckpointStep],
     _ connection: PostgresConnection, _ deadline: Int64
@@ -163,6 +163,8 @@ extension PostgresCheckpoint {
     case refused(CheckpointOutcome)
   }
 
+  /// Applies one step of an advance.
+  ///
   /// Within a step, ranges are removed before keys, and keys before rows are put.
   private func apply(
     _ step: CheckpointStep, to table: inout RangeTable

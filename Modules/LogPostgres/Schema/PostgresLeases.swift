@@ -24,6 +24,8 @@ struct PostgresLeases: Sendable {
     let holder: Lease?
   }
 
+  /// Renews the lease, or takes it where the request's condition allows that.
+  ///
   /// The order of statements: renew if the node holds the lease, take it if the condition allows,
   /// else read who holds it. Each is atomic alone; a change between two of them leads to another
   /// round, ``PostgresLimits/leaseAttempts`` at most.

@@ -181,6 +181,8 @@ extension PostgresTables {
     return found == id.bytes ? nil : .regressed(head: head.position)
   }
 
+  /// Reads a page of batches of any size.
+  ///
   /// Sizes are read first, so that a page of large batches stays within
   /// ``CommitLogLimits/pageBytes``. Compaction may drop batches between the statements; the oldest
   /// position is then read again to tell that from damage.

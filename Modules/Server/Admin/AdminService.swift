@@ -132,6 +132,8 @@ struct AdminService {
     }
   }
 
+  /// Returns the text of the rules in force.
+  ///
   /// - Returns: The text as it was set, comments included; else the rules of the server; else rules
   ///   that describe a server without rules.
   private func rulesText(
@@ -145,6 +147,8 @@ struct AdminService {
     return Array(#"{"rules": {".read": true, ".write": true}}"#.utf8)
   }
 
+  /// Compiles rules, and puts them in force unless it is a trial.
+  ///
   /// - Returns: `invalid` with all mistakes of the text. A trial changes nothing.
   private mutating func setRules(
     _ text: [UInt8], _ isTrial: Bool, _ namespace: Namespace, _ batch: inout ServerBatch
@@ -173,6 +177,8 @@ struct AdminService {
     return try cursor.next() ? [UInt8](copying: cursor.key) : nil
   }
 
+  /// Lists the databases of the tree that hold anything.
+  ///
   /// Seeks once for each database, whatever it holds. Names beyond ``mostDatabases`` are left out.
   private func databases(_ batch: borrowing ServerBatch) throws(StorageError) -> [String] {
     var names: [String] = []

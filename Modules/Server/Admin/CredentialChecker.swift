@@ -96,6 +96,8 @@ struct CredentialChecker {
     }
   }
 
+  /// Returns the answer to an accepted credential.
+  ///
   /// The payload is `{"auth": …, "expires": …}`, as Firebase's clients read it; `expires` is in
   /// seconds since 1970.
   private static func response(

@@ -82,6 +82,8 @@ extension RulesAnswers {
   /// A text of another language would otherwise produce a report larger than itself.
   private static let mostIssues = 200
 
+  /// Returns the report about a text of rules.
+  ///
   /// The object has `rules`, the number of rules that grant something, and `issues`.
   private static func report(_ issues: [JSONValue], count: Int) -> JSONValue {
     .object([
@@ -90,6 +92,8 @@ extension RulesAnswers {
     ])
   }
 
+  /// Returns one finding of a report.
+  ///
   /// Lines and columns count from 1.
   private static func issue(
     _ severity: String, _ position: RulesPosition, _ message: String, rule: String? = nil
@@ -110,6 +114,8 @@ extension RulesAnswers {
     .object([.init("allowed", .bool(isAllowed)), .init("text", .string(text))])
   }
 
+  /// Judges a hypothetical request about the tree.
+  ///
   /// - Parameter question: Its rules are those to judge by; without any, those in force.
   /// - Throws: An ``Objection`` for questions that have no answer, such as an invalid path; storage
   ///   errors that the rules met.
@@ -152,6 +158,8 @@ extension RulesAnswers {
     return Self.verdict(explanation.verdict.isAllowed, explanation.description)
   }
 
+  /// Judges a hypothetical request about a document.
+  ///
   /// The write is judged alone: `getAfter` sees the new fields of this document, and the present
   /// ones of all others.
   private func explainDocuments(
@@ -193,6 +201,8 @@ extension RulesAnswers {
     return Self.verdict(verdict.isAllowed, verdict.description)
   }
 
+  /// Returns the request that a question describes.
+  ///
   /// - Returns: `nil` for an unknown operation.
   private static func request(
     _ question: RulesQuestion, _ key: DocumentKey, _ database: DocumentDatabase,

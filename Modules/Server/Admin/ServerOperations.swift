@@ -113,6 +113,8 @@ package struct ServerOperations: Sendable {
     await wait(until: deadline) { await server.linkCount == 0 }
   }
 
+  /// Waits for a condition, up to a deadline.
+  ///
   /// Polls every 5 ms on the injected clock, because draining has no single event to wait for.
   private func wait(until deadline: Int64, _ isDone: () async -> Bool) async {
     while await !isDone(), server.uptime() < deadline {

@@ -37,6 +37,8 @@ struct ServerBatch {
   /// They are compared with ``BatchPortion/linkBytes``.
   private var madeBytes: [Int: Int] = [:]
   private var madeInAll = 0
+  /// The links with inputs that wait for the next batch.
+  ///
   /// Inputs of one link keep their order: once one of them waits, so do all later ones.
   private var deferredSlots: Set<Int> = []
   /// The links with calls that have more to answer.

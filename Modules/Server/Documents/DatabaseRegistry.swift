@@ -16,6 +16,8 @@ final class DatabaseRegistry {
   private var forgettingCount = DatabaseRegistry.databasesKept
   /// The listen streams by the number that a database's watch knows them by.
   private(set) var streams: [Int: DocumentCall] = [:]
+  /// The number of the latest listen stream.
+  ///
   /// Numbers are never used again, so that a late message cannot reach another call.
   private var nextStream = 0
   /// Judges by the rules that are in force.

@@ -48,6 +48,8 @@ struct DocumentCallOpener {
     }
   }
 
+  /// Returns the credential in the metadata of a call; `nil` without one.
+  ///
   /// The last `authorization` entry counts. Other schemes than `Bearer` are an error rather than an
   /// anonymous call, so that a client notices.
   private static func credential(

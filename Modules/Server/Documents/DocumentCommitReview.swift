@@ -20,6 +20,8 @@ final class DocumentCommitReview {
   private let reads: DocumentReadSet?
   private let now: Int64
   private var decided: Result<DocumentDecision, DocumentStatus>?
+  /// The result of the rehearsal.
+  ///
   /// `nil` until it was worked out; `.some(nil)` for writes that are invalid in any case.
   private var rehearsed: (steps: [DocumentCommitStep], time: DocumentVersion)??
   /// The documents after the whole commit, once rules have asked for one.

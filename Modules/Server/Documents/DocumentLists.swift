@@ -237,6 +237,8 @@ private enum PageToken {
     }.joined()
   }
 
+  /// Reads a token.
+  ///
   /// An empty text is the token of the first page, and gives no bytes.
   ///
   /// - Returns: `nil` when the text is no token.

@@ -207,6 +207,8 @@ struct DocumentReads {
     return beginTransaction(options, call, database, batch).map { [.transaction($0)] }
   }
 
+  /// Begins a transaction without asking the rules.
+  ///
   /// Transactions are limited for each client, by address and user; see ``DocumentTransactions``.
   private func beginTransaction(
     _ options: DocumentTransactionOptions, _ call: DocumentCall, _ database: OpenDatabase,

@@ -37,6 +37,8 @@ struct DocumentSnapshots {
   /// Shorter than the time after which proxies usually end a silent stream.
   private static var heartbeat: Int64 { 30_000 }
 
+  /// Sends the closing snapshots of a batch.
+  ///
   /// Equal frames are encoded once: clients of one kind number their calls alike, and the message
   /// names no target. A group whose addresses are unchanged since the change is served as a whole;
   /// otherwise its streams are looked up one by one.

@@ -26,6 +26,8 @@ struct DocumentSweep {
     }
   }
 
+  /// Sweeps one database.
+  ///
   /// Takes as many steps as the authority says are due to keep up with writes, and continues at
   /// ``OpenDatabase/sweptTo``.
   private func sweep(

@@ -55,6 +55,8 @@ struct DocumentWriter {
     DocumentStatus(.invalidArgument, "A write stream has one handshake.")
   }
 
+  /// Applies a batch of a write call, and answers it.
+  ///
   /// Three cases differ in what a rejection does. An unnumbered batch that fails ends the call, as
   /// Firestore does; stock clients then open another stream. A numbered batch on a stream of its
   /// own gets an outcome. A numbered batch of a client without a stream in its handshake gets its
@@ -82,6 +84,8 @@ struct DocumentWriter {
     reply(.outcome(outcome), call, &batch)
   }
 
+  /// Answers one message of a write call.
+  ///
   /// The token is the number of answers so far, 8 bytes, the most significant one first.
   private func reply(
     _ content: DocumentWriteResponse.Content, _ call: DocumentCall, _ batch: inout ServerBatch
@@ -98,8 +102,8 @@ struct DocumentWriter {
   /// - Parameters:
   ///   - mark: The batch's number, and the numbers whose outcomes the client has.
   ///   - stream: The writer.
-  /// - Throws: Storage errors, also for a writer's state that cannot be read.
   /// - Returns: A failure when nothing was decided about it.
+  /// - Throws: Storage errors, also for a writer's state that cannot be read.
   func once(
     _ writes: [DocumentMutation], _ mark: DocumentWriteHeader, _ stream: UInt128,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
@@ -148,6 +152,8 @@ struct DocumentWriter {
     return true
   }
 
+  /// Returns the answer to a repeated batch.
+  ///
   /// `dataLoss` marks outcomes that existed and cannot be told. A batch with such an outcome must
   /// not be sent again under another number: it could apply twice.
   private static func verdict(of earlier: CommitResult) -> DocumentWriteOutcome.Verdict {
@@ -172,6 +178,8 @@ struct DocumentWriter {
     }
   }
 
+  /// Returns the stored outcomes of a writer's batches.
+  ///
   /// - Parameter range: The numbers that the client asks for. Those without a stored outcome are
   ///   left out.
   private func outcomes(
@@ -211,6 +219,8 @@ struct DocumentWriter {
     return result
   }
 
+  /// Reviews, decides and stores writes.
+  ///
   /// A commit without effects and without a number, such as one that only verifies documents, is
   /// answered and not stored.
   private func make(

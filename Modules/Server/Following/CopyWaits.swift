@@ -76,6 +76,8 @@ final class CopyWaits {
     for (_, action) in exchange(&actions, with: []) { action(false) }
   }
 
+  /// Reads the log to its end until no wait is left.
+  ///
   /// A failed catch-up is repeated after ``Forwarder/retryPause`` for as long as anything waits.
   private static func catchUp(_ waits: CopyWaits, at server: isolated TernServer) async {
     while waits.requested > waits.caughtUp, !waits.isEnded {

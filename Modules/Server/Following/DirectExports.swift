@@ -6,6 +6,8 @@ import TernCore
 /// A link has one such answer at a time. Pieces leave no faster than the link takes them, so an
 /// answer holds no more than ``TreeExport/aheadBytes`` beside what waits in the link.
 final class DirectExports {
+  /// One answer that is being sent in pieces.
+  ///
   /// The export continues when its bytes are taken, so `untakenBytes` is the back-pressure of one
   /// answer.
   private struct Answer {

@@ -123,6 +123,8 @@ package actor DirectForwarder {
   /// The number of requests under way, and of links that are kept.
   package var figures: (waiting: Int, idle: Int) { (waiting.count, idleCount) }
 
+  /// Begins to pass a request on.
+  ///
   /// The executor only starts the work. Operations with little text are encoded in place; others
   /// may take milliseconds.
   private func begin(
@@ -263,6 +265,8 @@ extension DirectForwarder {
     send(id, over: id)
   }
 
+  /// Handles what a link has received.
+  ///
   /// A link carries exactly one answer at a time. Anything else breaks the protocol and ends the
   /// link.
   private func receive(_ frames: [[UInt8]], over id: UInt64) {
@@ -296,6 +300,8 @@ extension DirectForwarder {
     finish(number, answer ?? Self.unclear)
   }
 
+  /// Keeps a link for the next request of its client.
+  ///
   /// The link that was used last is used next, so that superfluous ones become idle and end.
   private func keep(_ id: UInt64) {
     guard let link = links[id] else { return }

@@ -86,6 +86,8 @@ extension DirectFrame {
     }
   }
 
+  /// Reads the tail as a node.
+  ///
   /// Reads as tolerantly as the store: the data were valid at the node that sent them, possibly
   /// under an older version's rules.
   private func tailNode() throws(TreeError) -> TreeNode {
@@ -151,6 +153,8 @@ extension DirectRefusal {
     return end.map { String(scalars[..<$0]) } ?? text
   }
 
+  /// Reads a refusal from the head of an answer.
+  ///
   /// - Throws: ``DirectFrameError/malformed(_:)`` for reasons of a later version.
   fileprivate init(head frame: DirectFrame) throws(DirectFrameError) {
     switch try frame.text("why") {

@@ -93,6 +93,8 @@ extension DirectFrame {
     return name
   }
 
+  /// Reads the operation of a request.
+  ///
   /// The tail is parsed here, so a large frame is read beside the executor.
   private func operation() throws(DirectFrameError) -> DirectRequest.Operation {
     switch try operationName() {
@@ -144,6 +146,8 @@ extension DirectFrame {
     }
   }
 
+  /// Reads the tail as changes of revocations.
+  ///
   /// Each item is a pair of a user and a moment. A user who is named twice is rejected, because the
   /// outcome would depend on the order.
   private func revocations() throws(DirectFrameError) -> [RevocationChange] {
@@ -256,6 +260,8 @@ extension Credential {
     return .object(members)
   }
 
+  /// Reads a credential from the head of a request.
+  ///
   /// The credential counts as local only if its link is, whatever the sender claims.
   fileprivate init(head: JSONValue, isLocal: Bool) throws(DirectFrameError) {
     let kind: Kind

@@ -68,6 +68,8 @@ enum DirectLinks {
     }
   }
 
+  /// Lets the machine decide a request of another node.
+  ///
   /// A node that follows refuses the request: it was sent here because this node led. The client of
   /// the other node asks again, and reaches the new leader.
   private static func ask(

@@ -39,6 +39,8 @@ final class ServerFollower: CopyServer {
     return await Self.begin(ledger, at: server)
   }
 
+  /// Passes batches of other nodes through the server.
+  ///
   /// - Returns: Whether the copy may go on: true once the batches were told to listeners and
   ///   applied. A server that is stopping or leading answers false by dropping the batches.
   func take(_ batches: [EmbeddedLedger.PlacedBatch]) async -> Bool {

@@ -24,6 +24,8 @@ struct MetricsWriter {
     }
   }
 
+  /// Writes one histogram.
+  ///
   /// - Parameter unit: Converts bounds and sum to the unit of the figure.
   private mutating func write(
     _ histogram: Histogram, _ name: String, _ label: (String, String)?, _ unit: Double
@@ -60,6 +62,8 @@ struct MetricsWriter {
     for text in texts { bytes.append(contentsOf: text.utf8) }
   }
 
+  /// Appends the value of a label.
+  ///
   /// Label values escape the backslash, the quotation mark and the line feed, and nothing else.
   private mutating func escape(_ text: String) {
     for byte in text.utf8 {

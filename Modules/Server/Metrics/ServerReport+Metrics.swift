@@ -19,6 +19,8 @@ extension ServerReport {
 
   private var figures: ServerMetrics { server.metrics }
 
+  /// Adds figures of connections, sessions and listens.
+  ///
   /// Open connections are reported for every protocol that was ever used, so that a figure goes to
   /// 0 rather than vanish.
   private func addClients(to text: inout MetricsText) {
@@ -87,6 +89,8 @@ extension ServerReport {
       [("in", figures.bytesIn), ("out", figures.bytesOut)])
   }
 
+  /// Adds figures of batches, commits and the ledger.
+  ///
   /// The figures of the ledger are missing while it cannot be asked, for example during a failure
   /// of the store.
   private func addBatches(to text: inout MetricsText) {
@@ -143,6 +147,8 @@ extension ServerReport {
       server.caches.map { ($0.name, $0.misses) })
   }
 
+  /// Adds figures of the process and the store's disk.
+  ///
   /// Figures with the prefix `process_` have the names that Prometheus gives them for every
   /// program.
   private func addSystem(to text: inout MetricsText) {

@@ -52,6 +52,8 @@ extension ServerReport {
     ]
   }
 
+  /// Returns the memory of a session's listens.
+  ///
   /// The bytes charged for listens of the tree and of all calls about documents.
   private func listenBytes(of session: Session?) -> Int {
     guard let session else { return 0 }
@@ -64,6 +66,8 @@ extension ServerReport {
       + state.link.queuedBytes
   }
 
+  /// Returns one connection as operators see it.
+  ///
   /// `state` is `slowed` while the server reads nothing from the link because its client holds too
   /// much memory, `held` while it leaves so much unread that its inputs wait, else `open`.
   private func connection(_ state: LinkState) -> JSONValue {

@@ -101,6 +101,8 @@ final class LinkWriter {
     if budget.isTight { memory.makeRoom() }
   }
 
+  /// Sends everything that a batch owes one link.
+  ///
   /// A link that leaves more than ``ServerLimits/queuedBytes`` unread is closed; one that leaves
   /// less but much is held, so that it causes no further output.
   private func deliver(_ state: LinkState) {

@@ -29,6 +29,8 @@ final class ReadPool: Sendable {
     var isIdle: Bool { waiting.isEmpty && paused.isEmpty }
   }
 
+  /// The reads by address, and the order of turns.
+  ///
   /// `turns` has an address in it while that has waiting or paused reads.
   private struct State {
     var clients: [String: Client] = [:]
@@ -131,8 +133,8 @@ final class ReadPool: Sendable {
     return client.paused.isEmpty ? nil : client.paused.removeFirst()
   }
 
-  /// Runs on the read's own thread. Every end is delivered once, be it a value, a failure, a
-  /// rejection or a cancellation.
+  /// Runs a read on its own thread, and delivers its end once: a value, a failure, a rejection or a
+  /// cancellation.
   private func run(_ job: ReadJob) async {
     let deadline = uptime() + Self.readMilliseconds
     do throws(LedgerError) {

@@ -42,6 +42,8 @@ extension ShardRouter {
     return .unavailable("\(Self.elsewhere(shard)).")
   }
 
+  /// Returns the shards that a request is about.
+  ///
   /// Names of databases decide by the table of shards; see ``ShardDirectory``.
   private func place(of request: DirectRequest) -> Place {
     switch request.operation {

@@ -68,6 +68,8 @@ final class ShardRouter {
     return link
   }
 
+  /// Passes a frame to the node that leads a shard.
+  ///
   /// A link that comes from another node is never passed on: two nodes with different tables would
   /// pass it back and forth.
   private func pass(

@@ -32,7 +32,6 @@ struct DirectService {
   /// - Parameters:
   ///   - ticket: The number under which the answer is delivered.
   ///   - rates: Counts the request against its address and its user.
-  ///
   /// - Returns: `nil` when the answer takes a read that goes on beside the server's executor;
   ///   ``finish(_:_:_:_:_:)`` has it.
   mutating func decide(
@@ -109,6 +108,8 @@ struct DirectService {
     return try admin.credentials.recognize(credential, batch).identity
   }
 
+  /// Returns the rights of a request in its database.
+  ///
   /// A size limit in the request replaces that of the database; `TreeAccess` applies it.
   private func access(
     of request: DirectRequest, _ identity: Identity, _ tree: inout TreeService,
@@ -127,6 +128,8 @@ struct DirectService {
     case read(TreePath, DirectRead.Subject)
   }
 
+  /// Decides an operation that clients may request.
+  ///
   /// Operations of administrators were handled by the caller. They are listed here, so that a new
   /// operation cannot be forgotten, and denied in case one reaches this point.
   private mutating func decide(
@@ -205,6 +208,8 @@ struct DirectService {
       ? nil : .invalid(TreeAccess.indexText(query, at: path))
   }
 
+  /// Decides a write.
+  ///
   /// A write whose expected hash does not match is answered with the present data, which Firebase's
   /// clients need for their next attempt. That takes a read with its own check of rights.
   private mutating func write(
@@ -254,6 +259,8 @@ struct DirectService {
     return .done
   }
 
+  /// Writes a node under a new name.
+  ///
   /// The name comes from the server's clock. A client that repeats the request gets another name:
   /// requests without a session have no number by which a repetition is recognized.
   private mutating func push(

@@ -45,6 +45,8 @@ struct FanOut {
   /// steps, so that large windows do not keep other clients waiting.
   private static let freeChildren = 256
 
+  /// Prepares the distribution of a write.
+  ///
   /// Hashes and readers learn of the write here, before anything is pushed: the hash of each node
   /// on the path is invalid from now on, and a read beside the executor compares its version with
   /// the recorded one.
@@ -265,6 +267,8 @@ extension FanOut {
     send(&frame, to: group, &batch)
   }
 
+  /// Returns the message that carries entries.
+  ///
   /// A single entry travels as `put`, several as one `merge`, so that a client applies them
   /// together.
   private func message(_ entries: [TreeMerge.Entry], below path: TreePath) -> TreeServerMessage {
@@ -278,6 +282,8 @@ extension FanOut {
     return .merge(TreePush(path: path, merge, version: version))
   }
 
+  /// Sends a push to a group.
+  ///
   /// Sends to tagged listens first, then to plain ones in one broadcast. Links whose pushes exceed
   /// the bounds of the batch are left out, because they are being closed.
   private mutating func send(

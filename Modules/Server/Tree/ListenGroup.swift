@@ -82,7 +82,7 @@ final class ListenGroup {
     Self.baseBytes + 4 * (node.path.byteCount + (window == nil ? 0 : query.id.utf8.count))
   }
 
-  /// Estimated for the group, its node, and its entries in the index and the session.
+  /// The estimated memory of a group, its node, and its entries in the index and the session.
   private static let baseBytes = 768
   /// The memory of one child of a window, which keeps names and what they sort by.
   private static let childBytes = 320

@@ -15,6 +15,8 @@ struct StoredOutcome: Equatable {
     self.detail = detail
   }
 
+  /// Reads a stored outcome.
+  ///
   /// Never fails: whatever is missing counts as `ok`, or as an empty detail.
   init(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes)

@@ -30,6 +30,8 @@ struct TreeListens {
   private struct Admission {
     let listen: TreeListen
     let group: ListenGroup
+    /// The bytes charged for the listen.
+    ///
     /// 0 for a listen that the session has already: repeating it is charged once.
     let bytes: Int
     let call: TreeCall
@@ -264,6 +266,8 @@ extension TreeListens {
     }
   }
 
+  /// Rejects a listen whose rows are corrupt.
+  ///
   /// - Throws: Errors that are not about corrupt rows; they end the batch.
   private func fail(
     _ error: StorageError, _ admission: Admission, _ batch: inout ServerBatch

@@ -60,6 +60,8 @@ final class TreeReading: RulesSnapshot {
     }
   }
 
+  /// Returns a page of the children at a path.
+  ///
   /// - Parameters:
   ///   - key: The last child of the previous page; `nil` for the first page.
   ///   - limit: The most children of the page.

@@ -92,6 +92,8 @@ struct TreeWriter {
     return verdict
   }
 
+  /// Judges a write, and commits it if it is accepted.
+  ///
   /// The changes are applied to the batch's view here, before the commit is added. Whatever throws
   /// before `apply` returns leaves the view unchanged, so the write can be rejected alone.
   private func decide(
@@ -232,12 +234,16 @@ struct TreeWriter {
     batch.respond(.outcomes(outcomes), to: call)
   }
 
+  /// Returns the rejection for a writer whose record is corrupt.
+  ///
   /// - Throws: The error itself unless it is about corrupt rows.
   private static func lostStream(_ error: StorageError) throws(StorageError) -> TreeResponse {
     guard error.isCorruption else { throw error }
     return .init(.failed, detail: RefusalText.lostWriter)
   }
 
+  /// Returns the answer to a repeated write.
+  ///
   /// `gap` asks the client to send from the expected number on, and `unavailable` to repeat the
   /// write; all other statuses are final.
   private static func response(to earlier: CommitResult) -> TreeResponse {

@@ -39,8 +39,7 @@ extension TreeCache {
     return nil
   }
 
-  /// Looks for a complete default query at the path or above, then for filtered queries above that
-  /// show the child on the way to the path.
+  /// Reads a node that a complete default query covers, or that a filtered query above shows.
   private func readKnown(at path: TreePath) throws(StorageError) -> TreeNode? {
     var isKnown = coveringDefault(path) != nil
     if !isKnown {
@@ -73,8 +72,7 @@ extension TreeCache {
     }
   }
 
-  /// A default query above may have been answered later than the query itself; the later answer
-  /// wins.
+  /// Reads the stored data of a query, or of a default query above that was answered later.
   private func read(_ query: TreeQuery, at path: TreePath) throws(StorageError) -> ServerCache {
     let keys = keys
     let own = find(query, at: path)
@@ -186,8 +184,7 @@ extension TreeCache {
     return TreePath(unchecked: Array(path.keys.prefix(count)))
   }
 
-  /// Queries above the damage lose their completeness, and filtered ones the damaged child; queries
-  /// below lose theirs as well.
+  /// Takes completeness from the queries above and below damage, and the child from filtered ones.
   private mutating func markDamaged(_ path: TreePath) {
     var above: [TrackedQuery] = []
     tracked.walk(to: path) { _, queries in above += queries }

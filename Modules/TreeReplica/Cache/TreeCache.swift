@@ -74,8 +74,9 @@ package struct TreeCache: ReplicaCache {
     try reset()
   }
 
-  /// Queries that were active when the program ended are inactive now, as of the present step of
-  /// the cache's count: their data were up to date until then.
+  /// Reads the head and the tracked queries.
+  ///
+  /// Queries that were active become inactive; those with an answer were up to date until now.
   private mutating func readHead() throws(StorageError) {
     let keys = keys
     let (head, rows) = try store.read { snapshot throws(StorageError) in
@@ -155,6 +156,8 @@ extension TreeCache {
 // MARK: Which queries are tracked
 
 extension TreeCache {
+  /// Marks a query as confirmed by the server.
+  ///
   /// A complete default query makes all default queries below it complete as well. Filtered ones
   /// below keep their state: their windows were not told.
   package mutating func markComplete(_ query: TreeQuery, at path: TreePath) {

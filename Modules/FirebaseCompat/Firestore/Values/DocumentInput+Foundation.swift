@@ -74,6 +74,8 @@ extension DocumentInput {
     return try DocumentInput(foundation: inner, in: database, depth: depth)
   }
 
+  /// Reads a value that is no collection.
+  ///
   /// - Returns: `nil` for collections and unknown types.
   private static func scalar(
     _ value: Any, _ database: DocumentDatabase?

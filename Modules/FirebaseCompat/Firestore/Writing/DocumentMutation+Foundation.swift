@@ -54,6 +54,8 @@ extension DocumentMutation {
     }
   }
 
+  /// Makes a write of some fields of the data.
+  ///
   /// - Parameter mergeFields: The fields to write, as strings or field paths. All of them must be
   ///   in `data`, and other fields of `data` are ignored.
   static func setting(
@@ -69,6 +71,8 @@ extension DocumentMutation {
     }
   }
 
+  /// Makes a write of single fields.
+  ///
   /// - Throws: ``FirestoreArgumentError`` that names the field whose value is invalid.
   static func updating(
     _ fields: [AnyHashable: Any], _ reference: DocumentReference, of firestore: Firestore
