@@ -10,8 +10,8 @@ public import TernStorage
 /// describes them.
 ///
 /// All calls are asynchronous; none blocks a thread of the caller. Each connection belongs to a
-/// worker with a thread of its own, on which libpq's calls block. The split keeps an append from
-/// waiting behind a long read, and both from waiting behind a checkpoint.
+/// worker with a thread of its own, which blocks while it waits for the database. The split keeps
+/// an append from waiting behind a long read, and both from waiting behind a checkpoint.
 ///
 /// An operation that changes something is never repeated after it may have taken effect: the caller
 /// gets ``CommitLogError/unknownOutcome`` and finds out by reading. Reads are repeated over another

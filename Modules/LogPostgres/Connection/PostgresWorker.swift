@@ -18,13 +18,11 @@ actor PostgresWorker {
   private nonisolated let executor: QueueExecutor
   /// The number of operations that wait or run.
   ///
-  /// Counts operations that wait or run; it bounds the memory that an unreachable database can
-  /// cause.
+  /// Its limit bounds the memory that an unreachable database can cost.
   private nonisolated let waiting = Mutex(0)
   private nonisolated let context: Context
   private var connection: PostgresConnection?
-  /// The present pause between attempts in milliseconds, and the moment before which none is made.
-  /// Both are reset by a successful connection.
+  /// The present pause between attempts to connect, in milliseconds; 0 after a success.
   private var pause: Int64 = 0
   private var nextAttempt = Int64.min
   private var hosts = PostgresHosts()

@@ -5,7 +5,7 @@ extension ServerReport {
   /// The figures of the server, of which no text is made yet.
   ///
   /// Names and labels are part of the interface for operators: dashboards and alerts refer to them.
-  /// `Docs/Formats/admin.md` lists them.
+  /// Source: Docs/Formats/admin.md.
   var metrics: MetricsText {
     var text = MetricsText()
     addClients(to: &text)
