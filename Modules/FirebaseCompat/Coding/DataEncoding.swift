@@ -4,8 +4,7 @@ import TernCore
 /// The place of one encoded value.
 ///
 /// Containers of `Encoder` write at different times into one result. Each gets a box, and the boxes
-/// become Foundation objects at the end. A container's kind is fixed by its first use; a second one
-/// of another kind replaces it.
+/// become Foundation objects at the end. A container of another kind replaces what was there.
 final class EncodedBox {
   enum Content {
     case nothing
