@@ -1,3 +1,4 @@
+import TernCore
 import TernQuery
 
 /// The candidates of a window in its order, the best first.

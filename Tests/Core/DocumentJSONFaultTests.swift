@@ -15,6 +15,7 @@ struct DocumentJSONFaultTests {
     ("integerValue", "\"1.5\""), ("integerValue", "1.5"),
     ("integerValue", "\"9223372036854775808\""),
     ("doubleValue", "\"x\""), ("doubleValue", "null"), ("doubleValue", "\"\""),
+    ("doubleValue", "\"0x1p3\""), ("doubleValue", "\"inf\""), ("doubleValue", "\"nan\""),
     ("timestampValue", "\"yesterday\""), ("timestampValue", "1"),
     ("timestampValue", #"{"seconds":"x"}"#), ("timestampValue", #"{"seconds":1.5}"#),
     ("timestampValue", #"{"seconds":1,"nanos":"y"}"#), ("timestampValue", #"{"nanos":1000000000}"#),

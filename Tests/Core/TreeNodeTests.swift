@@ -5,6 +5,14 @@ import Testing
 
 @Suite("Nodes")
 struct TreeNodeTests {
+  @Test("the last of equal names counts, also when it is null")
+  func equalNames() throws {
+    #expect(try TreeNode(json: #"{"a":1,"a":null}"#).isEmpty)
+    #expect(try TreeNode(json: #"{"a":null,"a":1}"#) == TreeNode(json: #"{"a":1}"#))
+    let text = #"{"b":1,"a":{"x":1},"c":null,"b":null,"b":2,"a":null,"d":3}"#
+    #expect(try TreeNode(json: text) == TreeNode(json: #"{"b":2,"d":3}"#))
+  }
+
   @Test("deleting the last child empties the parents and their priorities")
   func pruning() throws {
     var node = try TreeNode(json: #"{"a":{"b":{"c":1},".priority":5}}"#)

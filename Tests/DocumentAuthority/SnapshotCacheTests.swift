@@ -111,4 +111,40 @@ struct SnapshotCacheTests {
     let refused = try listen(world, watch, resumed, on: 2)
     #expect(refused.group == nil && refused.body.isEmpty)
   }
+
+  @Test("a client that has missed more than one message may have is told what there is now")
+  func manyMissed() throws {
+    let world = try world(20, bytes: 1_000)
+    let query = try all()
+    let first = WatchTarget(id: 1, subject: .query(query.target))
+    let opening = try listen(world, world.watch, first, on: 1)
+    guard case .target(let current)? = opening.tail.last else {
+      Issue.record("no CURRENT")
+      return
+    }
+    let text = DocumentValue.string(String(repeating: "y", count: 1_000))
+    let keys = (1_000..<1_020).map { DocumentKey(unchecked: "c/\($0)") }
+    for key in keys { try world.write([set(key, ["t": text])]) }
+    let resumed = WatchTarget(
+      id: 1, subject: .query(query.target), resume: .token(current.resumeToken))
+    var limits = DocumentWatchLimits()
+    limits.openingBytes = 3_000
+    let watch = DocumentWatch(world.store.authority, limits: limits)
+    #expect(try listen(world, watch, resumed, on: 2).group == nil)
+    // All but one are deleted: the changes are still many, the result is small.
+    for key in keys.dropLast() { try world.write([.delete(key)]) }
+    for key in keys.dropLast() { try world.write([set(key, ["t": text]), .delete(key)]) }
+    let told = try listen(world, watch, resumed, on: 3)
+    #expect(told.group != nil)
+  }
+
+  @Test("what was read ahead for a time in the future serves for a later one")
+  func futureTime() throws {
+    let start = { (microseconds: Int64) in
+      WatchBodyID.Start.version(DocumentVersion(microseconds: microseconds))
+    }
+    #expect(start(3).covers(start(3)) && start(3).covers(start(5)) && !start(5).covers(start(3)))
+    #expect(WatchBodyID.Start.nothing.covers(.nothing))
+    #expect(!WatchBodyID.Start.nothing.covers(start(3)) && !start(3).covers(.nothing))
+  }
 }

@@ -87,7 +87,10 @@ private struct TreeNodeParser {
       }
       let key = try TreeKey(name)
       let child = try node(&reader)
-      if child.isEmpty { continue }
+      // The last of equal names counts, also when it says that there is nothing.
+      if child.isEmpty, isSorted, stack.count == base || stack[stack.count - 1].key < key {
+        continue
+      }
       if stack.count > base, !(stack[stack.count - 1].key < key) { isSorted = false }
       stack.append((key, child))
     }

@@ -24,7 +24,7 @@ public struct ChildMap: Sendable {
 
   /// Builds a map from children in any order; of equal keys the last wins, empty nodes are dropped.
   public init(unsorted elements: some Sequence<Element>) {
-    var kept = elements.filter { !$0.node.isEmpty }
+    var kept = Array(elements)
     if !ChildMap.isStrictlyAscending(kept) {
       // The standard sort is stable, so the last of equal keys stays last.
       kept.sort { $0.key < $1.key }
@@ -36,6 +36,7 @@ public struct ChildMap: Sendable {
       }
       kept = unique
     }
+    kept.removeAll { $0.node.isEmpty }
     root = ChildPage.build(kept)
   }
 

@@ -65,9 +65,13 @@ extension DocumentCache {
 
   /// Makes exactly these indexes: others are deleted.
   ///
-  /// - Throws: ``DocumentIndexError/tooMany(_:limit:)``, and then nothing has changed.
+  /// - Throws: ``DocumentIndexError``, and then nothing has changed.
   package mutating func configure(_ wanted: [DocumentIndex]) throws(DocumentIndexError) {
     if wanted.count > IndexTable.limit { throw .tooMany(wanted.count, limit: IndexTable.limit) }
+    for index in wanted where index.segments.count > IndexTable.fieldLimit {
+      throw .malformed(
+        "an index of \"\(index.group)\" has more than \(IndexTable.fieldLimit) fields")
+    }
     setIndexes(wanted)
   }
 
@@ -96,7 +100,9 @@ extension DocumentCache {
   }
 
   private mutating func make(_ index: DocumentIndex) -> Bool {
-    stored.attempt { base throws(StorageError) in try base.rows.makeIndex(index) } ?? false
+    // A query may ask for more fields than an index can have.
+    if index.segments.count > IndexTable.fieldLimit { return false }
+    return stored.attempt { base throws(StorageError) in try base.rows.makeIndex(index) } ?? false
   }
 
   /// Makes indexes for a query that looked at far more documents than it returned.

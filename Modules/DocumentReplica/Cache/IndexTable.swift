@@ -185,6 +185,9 @@ extension DocumentCacheKeys {
 struct IndexTable: Sendable {
   /// The most indexes of one cache: each makes every write dearer.
   static let limit = 200
+  /// The most fields of one index; its record counts them in a byte. Source: the limit of
+  /// Firestore's composite indexes.
+  static let fieldLimit = 100
 
   private(set) var all: [IndexState] = []
 

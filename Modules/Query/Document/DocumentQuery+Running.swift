@@ -40,6 +40,7 @@ package struct DocumentSelection {
   /// Rows may come in any order, and each at most once.
   package mutating func insert(_ document: Document) {
     guard let capacity else { return kept.append(document) }
+    if capacity == 0 { return }
     if kept.count < capacity {
       kept.append(document)
       siftUp(from: kept.count - 1)

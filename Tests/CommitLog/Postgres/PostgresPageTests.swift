@@ -97,4 +97,15 @@ extension PostgresTests {
     #expect(!PostgresFailure.refused(state: "40001", message: "").isOfKeptStatement)
     #expect(!PostgresFailure.lost("").isOfKeptStatement)
   }
+
+  @Test("a change that a pooler answers with a lost connection may have taken effect")
+  func doubts() {
+    for state in ["08000", "08006", "08007", "08P01", "40003"] {
+      let failure = PostgresFailure.refused(state: state, message: "server conn crashed?")
+      #expect(failure.mayHaveChanged && failure.ofChange == .unknownOutcome, "\(state)")
+    }
+    for state in ["40001", "57P01", "53300", "42501"] {
+      #expect(!PostgresFailure.refused(state: state, message: "").mayHaveChanged, "\(state)")
+    }
+  }
 }

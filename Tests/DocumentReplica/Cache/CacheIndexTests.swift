@@ -102,6 +102,21 @@ struct CacheIndexTests {
     }
   }
 
+  @Test("have at most a hundred fields, in a configuration and elsewhere")
+  func fieldLimit() throws {
+    var cache = try filled(10)
+    let index = DocumentIndex(
+      group: "cities",
+      segments: (0..<300).map { .init(DocumentFieldPath(unchecked: ["f\($0)"]), .ascending) })
+    #expect(throws: DocumentIndexError.self) { try cache.configure([index]) }
+    let fields = (0..<300).map { #"{"fieldPath": "f\#($0)", "order": "ASCENDING"}"# }
+    let text =
+      #"{"indexes": [{"collectionGroup": "cities", "fields": [\#(fields.joined(separator: ","))]}]}"#
+    #expect(throws: DocumentIndexError.self) { try cache.setIndexes(text) }
+    cache.setIndexes([index])
+    #expect(cache.allIndexes.isEmpty)
+  }
+
   @Test("are read from a configuration, and others deleted")
   func configuration() throws {
     var cache = try filled(10)

@@ -56,6 +56,23 @@ struct ListenChargeTests {
     #expect(bench.changes(1, 2).map(\.brief) == ["refuse [4] invalidArgument"])
   }
 
+  @Test("a target that is refused as too large is charged no longer")
+  func refused() throws {
+    let bench = try bench(512 << 20)
+    let text = DocumentValue.string(String(repeating: "x", count: 1_000_000))
+    for part in 0..<7 {
+      let writes = (0..<10).map {
+        bench.set(DocumentKey(unchecked: "c/\(part * 10 + $0)"), ["t": text])
+      }
+      _ = try bench.ask(2, UInt32(part + 1), .commit(writes, transaction: [], nil)).get()
+    }
+    let before = charged(bench)
+    let all = DocumentQuery.collection(try CollectionPath("c"))
+    let told = try bench.listen(1, 1, WatchTarget(id: 2, subject: .query(all.target)))
+    #expect(told.map(\.brief) == ["refuse [2] resourceExhausted"])
+    #expect(charged(bench) == before)
+  }
+
   @Test("a window that grows is charged, and ends where its client may hold no more")
   func growth() throws {
     let query = try query().first(1_000)

@@ -155,6 +155,38 @@ import Testing
     #expect(told.suffix(2).map(\.brief) == ["current [2]", "snapshot"])
   }
 
+  @Test("a target whose documents change fast gets its first snapshot, or its stream an end")
+  func busy() throws {
+    let bench = try bench()
+    let all = DocumentQuery.collection(try CollectionPath("c"))
+    let future = DocumentVersion(microseconds: 1 << 60)
+    for (index, resume) in [nil, WatchTarget.Resume.readTime(future)].enumerated() {
+      let call = UInt32(10 + 50 * index)
+      bench.portion = slice
+      let target = WatchTarget(id: 2, subject: .query(all.target), resume: resume)
+      #expect(try bench.listen(1, call, target).isEmpty)
+      var (jobs, rounds, told) = (bench.lastReads, 0, [WatchChange]())
+      while told.isEmpty, !jobs.isEmpty, rounds < 8 {
+        try bench.perform(jobs)
+        let value = DocumentValue.integer(Int64(rounds + 10 * index))
+        try commit(
+          bench, call + UInt32(1 + rounds), (0..<100).map { bench.set(key($0), ["n": value]) })
+        try bench.run(jobs.map { .read(slot: 1, $0) })
+        told = bench.changes(1, call)
+        jobs = bench.lastReads
+        rounds += 1
+      }
+      #expect((2...4).contains(rounds), "\(rounds) readings")
+      let documents = shown(told)
+      if resume == nil {
+        #expect(documents == (try result(bench, call + 40, all)))
+      } else {
+        #expect(documents.count == 100)
+      }
+      try bench.send(1, .cancel(stream: call))
+    }
+  }
+
   @Test("one read serves all that wait for the same, and is given up when none does")
   func shared() throws {
     let bench = try bench()

@@ -26,7 +26,8 @@ public struct DocumentIndexes: Sendable {
 
   /// Makes exactly these indexes; others are deleted. They are filled little by little.
   ///
-  /// - Throws: `DocumentIndexError.tooMany(_:limit:)`, with nothing changed.
+  /// - Throws: `DocumentIndexError` for more than 200 indexes, or one of more than 100 fields, with
+  ///   nothing changed.
   public func set(_ indexes: [DocumentIndex]) async throws(DocumentIndexError) {
     let result = await session.withReplica { replica in
       Result { () throws(DocumentIndexError) in try replica.cache.configure(indexes) }

@@ -100,6 +100,10 @@ extension DocumentValueJSON {
     return try? DocumentTimestamp(seconds: seconds, nanoseconds: Int32(clamping: nanoseconds))
   }
 
+  private static func isDecimal(_ byte: UInt8) -> Bool {
+    "0123456789+-.eE".utf8.contains(byte)
+  }
+
   private func double(_ json: JSONValue) -> Double? {
     switch json {
     case .integer(let number): Double(number)
@@ -107,7 +111,8 @@ extension DocumentValueJSON {
     case .string("NaN"): .nan
     case .string("Infinity"): .infinity
     case .string("-Infinity"): -.infinity
-    case .string(let text): Double(text)
+    // Decimal numbers alone: hexadecimal ones and other words for infinity are no JSON.
+    case .string(let text): text.utf8.allSatisfy(Self.isDecimal) ? Double(text) : nil
     case .null, .bool, .array, .object: nil
     }
   }
