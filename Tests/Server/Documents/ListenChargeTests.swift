@@ -59,12 +59,10 @@ struct ListenChargeTests {
   @Test("a target that is refused as too large is charged no longer")
   func refused() throws {
     let bench = try bench(512 << 20)
-    let text = DocumentValue.string(String(repeating: "x", count: 1_000_000))
-    for part in 0..<7 {
-      let writes = (0..<10).map {
-        bench.set(DocumentKey(unchecked: "c/\(part * 10 + $0)"), ["t": text])
-      }
-      _ = try bench.ask(2, UInt32(part + 1), .commit(writes, transaction: [], nil)).get()
+    let text = DocumentValue.string(String(repeating: "x", count: 600_000))
+    for number in 0..<115 {
+      let write = bench.set(DocumentKey(unchecked: "c/\(number)"), ["t": text])
+      _ = try bench.ask(2, UInt32(number + 1), .commit([write], transaction: [], nil)).get()
     }
     let before = charged(bench)
     let all = DocumentQuery.collection(try CollectionPath("c"))
