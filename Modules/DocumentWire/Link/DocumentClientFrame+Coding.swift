@@ -1,7 +1,13 @@
 extension DocumentClientFrame {
   /// Reads a frame from a client. Its message may be too large: that ends the call, not the link.
   ///
+  /// The message of a frame is handed out without a check of its size: the server compares it with
+  /// ``DocumentWireLimits/requestBytes`` when it decodes the request, and then ends the call alone.
+  /// Metadata have no such second check, so their limits apply here.
+  ///
+  /// - Parameter frame: One whole frame, its kind included.
   /// - Throws: ``DocumentWireError``; the link is of no use any more.
+  /// - Complexity: O(*n*) in the bytes of the frame; copies the message once.
   package static func decode(_ frame: [UInt8]) throws(DocumentWireError) -> DocumentClientFrame {
     var (kind, body) = try FrameBody.open(frame)
     switch kind {
@@ -25,11 +31,15 @@ extension DocumentClientFrame {
     case .ping:
       try body.finish()
       return .ping
+    // A client that sends a server's kind has lost its place or speaks something else.
     case .responseMessage, .answer, .end, .pong: throw .malformed(.frame)
     }
   }
 
   /// The bytes of the frame.
+  ///
+  /// The size of a message is not checked: the other end refuses the call when it exceeds its
+  /// limit.
   package func encode() -> [UInt8] {
     switch self {
     case .open(let stream, let opening):
@@ -51,6 +61,10 @@ extension DocumentClientFrame {
 
 extension FrameBody {
   /// Everything that is left, as a message.
+  ///
+  /// - Parameter limit: The most bytes of the message.
+  /// - Throws: ``DocumentWireError/tooLarge(byteCount:limit:)``, after the frame was read to its
+  ///   end.
   mutating func message(limit: Int) throws(DocumentWireError) -> [UInt8] {
     let message = rest()
     if message.count > limit { throw .tooLarge(byteCount: message.count, limit: limit) }
@@ -59,9 +73,16 @@ extension FrameBody {
 }
 
 extension DocumentCallOpening {
+  /// Reads method and metadata; a message, if the kind of the frame has one, is what is left behind
+  /// them.
+  ///
+  /// - Throws: ``DocumentWireError/malformed(_:)`` for more than
+  ///   ``DocumentWireLimits/metadataPairs`` pairs, ``DocumentWireError/tooLarge(byteCount:limit:)``
+  ///   for more than ``DocumentWireLimits/metadataBytes`` bytes of names and values together.
   fileprivate init(_ body: inout FrameBody) throws(DocumentWireError) {
     let method = try body.text()
     let count = Int(try body.number())
+    // The count is the client's claim. It is checked before the loop that it drives.
     if count > DocumentWireLimits.metadataPairs { throw .malformed(.frame) }
     var metadata: [Entry] = []
     var size = 0
@@ -75,6 +96,7 @@ extension DocumentCallOpening {
     self.init(method: method, metadata: metadata, message: nil)
   }
 
+  /// Writes method, count of metadata, names and values, and the message in last place.
   fileprivate func write(to builder: inout FrameBuilder) {
     builder.text(method)
     builder.number(UInt32(metadata.count))

@@ -3,7 +3,12 @@ import TernCore
 extension DocumentServerFrame {
   /// Reads a frame from a server.
   ///
-  /// - Parameter limit: The most bytes of its message.
+  /// Unlike ``DocumentClientFrame/decode(_:)`` this checks the size of the message: a client that
+  /// cannot take a message of its server cannot go on with the link.
+  ///
+  /// - Parameters:
+  ///   - frame: One whole frame, its kind included.
+  ///   - limit: The most bytes of its message.
   /// - Throws: ``DocumentWireError``; the link is of no use any more.
   package static func decode(
     _ frame: [UInt8], limit: Int = DocumentWireLimits.messageBytes
@@ -24,12 +29,16 @@ extension DocumentServerFrame {
     case .pong:
       try body.finish()
       return .pong
+    // A server that sends a client's kind is not one.
     case .open, .openWithMessage, .requestMessage, .halfClose, .cancel, .ping:
       throw .malformed(.frame)
     }
   }
 
   /// The bytes of the frame.
+  ///
+  /// The text of a status is cut to ``DocumentWireLimits/statusBytes``, because it may quote names
+  /// and values of the request. The code is never cut, so the meaning stays.
   package func encode() -> [UInt8] {
     switch self {
     case .message(let stream, let message), .answer(let stream, let message):
@@ -50,6 +59,8 @@ extension DocumentServerFrame {
 
 extension String {
   /// The longest beginning of at most so many bytes that ends between characters.
+  ///
+  /// It ends between scalars, so that the result is valid UTF-8; a grapheme cluster may be cut.
   fileprivate func prefixed(bytes limit: Int) -> String {
     if utf8.count <= limit { return self }
     var text = String.UnicodeScalarView()

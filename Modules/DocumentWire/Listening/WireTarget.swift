@@ -2,7 +2,18 @@ import TernCore
 import TernQuery
 
 /// `Target` as a ``WatchTarget``. Source: documents reference, sections 5.9, 6.2 and 6.4.
+///
+/// The fields of `Target`: 2 query, 3 documents, 4 resume token, 5 id, 6 once, 11 read time, 12
+/// expected count, 13 pipeline. `QueryTarget`: 1 parent, 2 query. `DocumentsTarget`: 2 names.
 enum WireTarget {
+  /// Reads a `Target`. An id of 0 is allowed here: the server then chooses one.
+  ///
+  /// - Parameters:
+  ///   - reader: Stands at the beginning of the target.
+  ///   - names: The database of the stream; the first name settles it.
+  /// - Throws: ``DocumentWireError/unsupported(_:)`` for a pipeline,
+  ///   ``DocumentWireError/member(_:)`` for a target without subject or with a query that cannot be
+  ///   watched. The caller ends that target and keeps the stream.
   static func read(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> WatchTarget {
@@ -18,6 +29,7 @@ enum WireTarget {
       case 3: subject = .documents(try documents(&reader, &names))
       case 4:
         let token = try reader.data()
+        // An empty token is the proto3 default of a target that begins anew.
         resume = token.isEmpty ? nil : .token(token)
       case 5: id = try reader.int32()
       case 6: isOnce = try reader.bool()
@@ -29,11 +41,14 @@ enum WireTarget {
     }
     guard let subject else { throw .member("A target names documents or a query.") }
     return WatchTarget(
+      // A count without a resume point says nothing: the client holds nothing that could differ.
       id: id, subject: subject, resume: resume, expectedCount: resume == nil ? nil : count,
       isOnce: isOnce)
   }
 
   /// Reads a `QueryTarget`.
+  ///
+  /// A target has no selection: a watched query hands out whole documents, whatever it selects.
   private static func queryTarget(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentTarget {
@@ -46,12 +61,17 @@ enum WireTarget {
       default: try reader.skip()
       }
     }
+    // The query is read last, because its parent may follow it on the wire.
     guard var query else { throw .member("only structured queries are supported") }
     let watched = try WireQuery.query(&query, below: parent, names)
     try watched.checkWatched(below: parent)
     return watched.target
   }
 
+  /// Reads a `DocumentsTarget`: names in any order, which may repeat.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` when it names none. The number is limited by the
+  ///   server, not here.
   private static func documents(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> [DocumentKey] {
@@ -71,6 +91,10 @@ enum WireTarget {
 
 extension DocumentQuery {
   /// Checks that a query can be watched. Source: firestore server reference, section 2.7.
+  ///
+  /// - Parameter parent: The parent of the query on the wire; `nil` is the root.
+  /// - Throws: ``DocumentWireError/member(_:)`` in the words of the service, for a search by
+  ///   similarity, for a query over all collections, and for a group below a document.
   fileprivate func checkWatched(below parent: DocumentKey?) throws(DocumentWireError) {
     let text = "is not supported by real-time queries."
     if vectorSearch != nil { throw .member("FindNearest \(text)") }
@@ -88,6 +112,11 @@ extension DocumentQuery {
 }
 
 extension WireTarget {
+  /// Writes a `Target` of our own client.
+  ///
+  /// - Parameters:
+  ///   - field: The number of the field that the target is.
+  ///   - target: Its purpose is not part of it; the request carries that as a label.
   static func write(
     _ field: Int, _ target: WatchTarget, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {
@@ -107,6 +136,8 @@ extension WireTarget {
     writer.end(mark)
   }
 
+  /// Writes the subject of a query target. A query for one document is sent as a target of
+  /// documents, as stock clients do, so that the server groups both under one subject.
   private static func subject(
     _ target: DocumentTarget, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {
@@ -117,6 +148,7 @@ extension WireTarget {
     writer.end(mark)
   }
 
+  /// Writes a `DocumentsTarget`.
   private static func documents(
     _ keys: [DocumentKey], _ names: DocumentNames, to writer: inout ProtoWriter
   ) {

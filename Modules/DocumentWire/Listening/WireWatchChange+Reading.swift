@@ -2,8 +2,16 @@ import TernCore
 import TernQuery
 
 /// `ListenResponse` as a ``WatchChange``. Source: documents reference, sections 5.8, 6.2 and 6.4.
+///
+/// The fields of `ListenResponse`, of which a message has one: 2 target change, 3 document change,
+/// 4 document delete, 5 existence filter, 6 document remove. Clients read it; servers write it.
 enum WireWatchChange {
   /// Reads a `ListenResponse`, which says one thing.
+  ///
+  /// Should a message hold several fields, the last one counts, as proto3 prescribes for a choice.
+  ///
+  /// - Throws: ``DocumentWireError``; the caller ends the stream, because a lost message would
+  ///   leave the client's targets wrong without a sign.
   static func read(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> WatchChange {
@@ -13,6 +21,7 @@ enum WireWatchChange {
       case 2: change = .target(try targetChange(&reader))
       case 3: change = try documentChange(&reader, &names)
       case 4:
+        // A deletion is about existence, and a removal about membership in targets.
         let gone = try departure(&reader, &names, removedField: 6, timeField: 4)
         change = .deleted(gone.key, readTime: gone.time ?? .none, removed: gone.removed)
       case 5: change = try existenceFilter(&reader)
@@ -27,6 +36,11 @@ enum WireWatchChange {
   }
 
   /// Reads a `TargetChange`.
+  ///
+  /// Fields: 1 kind, 2 target ids, 3 cause, 4 resume token, 6 read time. The kinds are numbered
+  /// NO_CHANGE 0, ADD 1, REMOVE 2, CURRENT 3, RESET 4.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` for any other kind.
   private static func targetChange(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> WatchTargetChange {
@@ -52,6 +66,8 @@ enum WireWatchChange {
   }
 
   /// Reads a `DocumentChange`.
+  ///
+  /// Fields: 1 document, 5 targets that it belongs to, 6 targets that it left.
   private static func documentChange(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> WatchChange {
@@ -73,6 +89,11 @@ enum WireWatchChange {
   }
 
   /// Reads a `DocumentDelete` or a `DocumentRemove`, which differ in the number of a field.
+  ///
+  /// - Parameters:
+  ///   - removedField: The number of the field with the targets that the document left.
+  ///   - timeField: The number of the field with the read time.
+  /// - Returns: The time is `nil` when the message has none; a deletion takes that as no version.
   private static func departure(
     _ reader: inout ProtoReader, _ names: inout DocumentNames, removedField: Int, timeField: Int
   ) throws(DocumentWireError) -> (key: DocumentKey, time: DocumentVersion?, removed: [Int32]) {
@@ -93,6 +114,9 @@ enum WireWatchChange {
   }
 
   /// Reads an `ExistenceFilter`.
+  ///
+  /// Fields: 1 target, 2 count, 3 Bloom filter of the names. A negative count is taken as 0, as it
+  /// stands for no documents.
   private static func existenceFilter(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> WatchChange {
@@ -111,6 +135,11 @@ enum WireWatchChange {
   }
 
   /// A filter that cannot be read is none: the target is told again without it.
+  ///
+  /// Fields: 1 bits {1 bitmap, 2 padding in bits of the last byte}, 2 number of hash functions.
+  ///
+  /// - Returns: `nil` for parameters that make no filter; see ``BloomFilter``.
+  /// - Throws: ``DocumentWireError`` only for bytes that are no message.
   private static func bloomFilter(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> BloomFilter? {
@@ -137,6 +166,8 @@ enum WireWatchChange {
 
 extension ProtoReader {
   /// Reads a `google.rpc.Status`; `nil` when it says that all is well.
+  ///
+  /// Fields: 1 code, 2 message. Details (3) are skipped.
   mutating func status() throws(DocumentWireError) -> DocumentStatus? {
     var (code, text): (Int32, String) = (0, "")
     var message = try message()
@@ -152,6 +183,8 @@ extension ProtoReader {
 }
 
 extension DocumentStatus {
+  /// Makes a status out of a number of the wire.
+  ///
   /// - Returns: `nil` for the code 0; an unassigned code is ``Code/unknown``.
   init?(wireCode code: Int, _ message: String) {
     if code == 0 { return nil }

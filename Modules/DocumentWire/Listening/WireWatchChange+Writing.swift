@@ -2,7 +2,16 @@ import TernCore
 import TernQuery
 
 /// ``WatchChange`` as `ListenResponse`.
+///
+/// The server encodes a document once and wraps it for each target by
+/// ``DocumentResponse/changed(_:targets:removed:)``; this is the way for all other messages, and
+/// for documents that have one recipient.
 extension WireWatchChange {
+  /// Writes the one field of a `ListenResponse`.
+  ///
+  /// - Parameters:
+  ///   - names: The database of the stream. A target change names no document and needs none.
+  ///   - writer: At the beginning of the message.
   static func write(_ change: WatchChange, _ names: DocumentNames, to writer: inout ProtoWriter) {
     switch change {
     case .target(let change): targetChange(change, to: &writer)
@@ -21,6 +30,7 @@ extension WireWatchChange {
     case .removed(let key, let time, let removed):
       let mark = writer.begin(6)
       writer.key(1, key, names)
+      // The two messages number the same field differently: 6 in a deletion, 2 in a removal.
       writer.int32s(2, removed)
       if let time { writer.version(4, time) }
       writer.end(mark)
@@ -33,6 +43,7 @@ extension WireWatchChange {
     }
   }
 
+  /// Writes a `TargetChange`. NO_CHANGE is the default of the kind and is left out, as proto3 does.
   private static func targetChange(_ change: WatchTargetChange, to writer: inout ProtoWriter) {
     let mark = writer.begin(2)
     switch change.kind {
@@ -50,6 +61,8 @@ extension WireWatchChange {
     writer.end(mark)
   }
 
+  /// Writes a `BloomFilter`, also one without a bitmap: it says that the server does not name the
+  /// documents.
   private static func bloomFilter(
     _ field: Int, _ filter: BloomFilter, to writer: inout ProtoWriter
   ) {
@@ -65,6 +78,9 @@ extension WireWatchChange {
 
 extension ProtoWriter {
   /// A `google.rpc.Status`; `nil` says that all is well.
+  ///
+  /// The message is present in either case, because a list of statuses has one element for each
+  /// write.
   mutating func status(_ field: Int, _ status: DocumentStatus?) {
     let mark = begin(field)
     if let status {

@@ -13,7 +13,11 @@ package enum ProtoError: String, Hashable, Sendable {
   /// Messages lie deeper in messages than ``ProtoReader/depthLimit``.
   case tooDeep = "messages are nested too deeply"
   /// A value has no type, or several.
+  ///
+  /// The text is the one of the service.
   case untypedValue = "Cannot convert firestore.v1.Value with type unset."
   /// A frame of a link is cut short, or of an unknown kind.
+  ///
+  /// The borders of calls are lost with it, so the link ends.
   case frame = "a frame is malformed"
 }
