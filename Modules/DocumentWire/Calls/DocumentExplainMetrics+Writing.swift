@@ -1,5 +1,10 @@
 /// `ExplainMetrics`. Source: firestore server reference, section 2.7.
+///
+/// The fields: 1 plan summary {1 indexes used, each a `Struct`}, 2 execution stats {1 results
+/// returned, 3 duration, 4 read operations, 5 debug stats, a `Struct`}. Numbers in a `Struct` are
+/// texts, as the service has them.
 extension DocumentExplainMetrics {
+  /// Writes the metrics; statistics only for a query that ran.
   func write(_ field: Int, to writer: inout ProtoWriter) {
     let mark = writer.begin(field)
     let plan = writer.begin(1)
@@ -12,6 +17,7 @@ extension DocumentExplainMetrics {
     writer.end(mark)
   }
 
+  /// Writes `ExecutionStats`. Each document and each index entry that was read counts as billable.
   private static func write(_ statistics: Statistics, to writer: inout ProtoWriter) {
     let mark = writer.begin(2)
     writer.int(1, statistics.returned)

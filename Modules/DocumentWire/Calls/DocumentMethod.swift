@@ -1,4 +1,6 @@
 /// The methods that can be called. Source: documents reference, section 6.1.
+///
+/// Raw values are the names on the wire, of which links of our own use the bare one.
 package enum DocumentMethod: String, Hashable, Sendable, CaseIterable {
   case getDocument = "GetDocument"
   case listDocuments = "ListDocuments"
@@ -31,6 +33,10 @@ package enum DocumentMethod: String, Hashable, Sendable, CaseIterable {
   }
 
   /// True when a call changes nothing at the server, so that it can be made again.
+  ///
+  /// A client may repeat such a call on a new connection without knowing what became of the first.
+  /// ``listen`` and ``beginTransaction`` are not among them: each leaves something at the server
+  /// that a repetition would leave twice.
   package var onlyReads: Bool {
     switch self {
     case .getDocument, .listDocuments, .batchGetDocuments, .runQuery, .runAggregationQuery,
@@ -43,6 +49,9 @@ package enum DocumentMethod: String, Hashable, Sendable, CaseIterable {
   }
 
   /// True for methods that change documents or transactions: what they answer is decided.
+  ///
+  /// A follower sends such a call to the leader. The server sends its answer even when it exceeds
+  /// the limit of answers: a client that is told of a failure would make the write again.
   package var changesState: Bool {
     switch self {
     case .createDocument, .updateDocument, .deleteDocument, .beginTransaction, .commit, .rollback,

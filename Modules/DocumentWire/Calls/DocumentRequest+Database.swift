@@ -4,6 +4,9 @@ extension DocumentRequest {
   ///
   /// Every request names it in its field 1: as a database, or within the name of a document or of
   /// what is above one. The name is not checked.
+  ///
+  /// A server of several shards routes a call by it before anything is decoded.
+  ///
   /// - Returns: `nil` for a message whose field 1 names none, and for one of more than
   ///   ``DocumentWireLimits/requestBytes``.
   /// - Complexity: O(*n*) in the fields before it, whatever is in them.
@@ -14,6 +17,7 @@ extension DocumentRequest {
     return DocumentNames.databaseName(in: name)
   }
 
+  /// - Throws: ``DocumentWireError`` for bytes that are no message up to the field.
   private static func firstName(
     in message: [UInt8], of method: DocumentMethod
   ) throws(DocumentWireError) -> String? {
@@ -25,6 +29,8 @@ extension DocumentRequest {
     return try skip(to: 1, of: &document) ? try document.string() : nil
   }
 
+  /// Moves to the first field of that number.
+  ///
   /// - Returns: False when there is no such field.
   private static func skip(
     to wanted: Int, of reader: inout ProtoReader

@@ -7,7 +7,11 @@ extension DocumentRequest {
   /// - Parameters:
   ///   - bytes: The message, at most ``DocumentWireLimits/requestBytes``.
   ///   - database: What messages before it were about; the first one of a call tells it.
+  /// - Returns: A request that is valid in form. Rules about stored documents, about sizes of
+  ///   values, and about permission are the server's.
   /// - Throws: ``DocumentWireError``: answer the call with its status.
+  /// - Complexity: O(*n*) in the bytes of the message, except for the filters and orders of a
+  ///   query, which are bounded in number before they are compared.
   package static func decode(
     _ method: DocumentMethod, _ bytes: [UInt8], in database: DocumentDatabase? = nil
   ) throws(DocumentWireError) -> DocumentRequest {
@@ -40,10 +44,16 @@ extension DocumentRequest {
 }
 
 /// The messages of a client, each by its method.
+///
+/// Each function reads one message from its beginning. Fields come in any order: what depends on
+/// another field is kept as a reader and read at the end. A repeated field counts the last time.
+/// Absent fields have the defaults of proto3, and unknown ones are skipped.
 enum WireRequest {
   typealias Body = DocumentRequest.Body
 
   /// Reads a `BeginTransactionRequest`.
+  ///
+  /// Fields: 1 database, 2 options. Without options the transaction reads and writes.
   fileprivate static func begin(_ reader: inout ProtoReader, _ names: inout DocumentNames)
     throws(DocumentWireError) -> Body
   {
@@ -59,6 +69,9 @@ enum WireRequest {
   }
 
   /// Reads a `CommitRequest`, with the header of a numbered batch.
+  ///
+  /// Fields: 1 database, 2 writes, 3 transaction, 7001 header. The number of writes has no limit
+  /// beyond that of the message.
   fileprivate static func commit(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -80,6 +93,8 @@ enum WireRequest {
   }
 
   /// Reads a `RollbackRequest`.
+  ///
+  /// Fields: 1 database, 2 transaction.
   fileprivate static func rollback(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -95,6 +110,11 @@ enum WireRequest {
   }
 
   /// Reads a `RunQueryRequest`. The query comes last, because its parent may stand behind it.
+  ///
+  /// Fields: 1 parent, 2 query, 5 transaction, 6 new transaction, 7 read time, 10 explain options.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` for a request without a structured query, and for
+  ///   one that breaks a rule of queries.
   fileprivate static func runQuery(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -120,6 +140,9 @@ enum WireRequest {
   }
 
   /// Reads a `RunAggregationQueryRequest`.
+  ///
+  /// Fields: 1 parent, 2 query, 4 transaction, 5 new transaction, 6 read time, 8 explain options.
+  /// The numbers differ from those of a `RunQueryRequest` with the same members.
   fileprivate static func runAggregation(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -145,6 +168,8 @@ enum WireRequest {
   }
 
   /// Reads `ExplainOptions`.
+  ///
+  /// Field: 1 analyze. An empty message asks for the plan alone, without running the query.
   private static func explainOptions(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentExplaining {
@@ -157,6 +182,10 @@ enum WireRequest {
   }
 
   /// Reads a `PartitionQueryRequest`.
+  ///
+  /// Fields: 1 parent, 2 query, 3 count, 4 page token, 5 page size, 6 read time.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` for a count below 1 and for a negative page size.
   fileprivate static func partition(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -185,6 +214,10 @@ enum WireRequest {
   }
 
   /// Reads a `ListenRequest`, with the label that tells the purpose of a target.
+  ///
+  /// Fields: 1 database, 2 target to add, 3 id of the target to remove, 4 labels. A message with
+  /// both adds the target. An unknown purpose is that of a plain listener: a label changes nothing
+  /// that is sent.
   fileprivate static func listenRequest(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentListenRequest {
@@ -229,6 +262,8 @@ enum WireRequest {
 
   /// Reads `TransactionOptions`.
   ///
+  /// Fields: 2 read-only {2 read time}, 3 read-write {1 transaction to retry}.
+  ///
   /// - Parameter usual: The mode of options that name none; it depends on the method.
   static func transactionOptions(
     _ reader: inout ProtoReader,
@@ -257,10 +292,13 @@ enum WireRequest {
 
 extension WatchTarget.Purpose {
   /// The name of the label that tells a purpose.
+  ///
+  /// Stock clients send it for targets that the application did not ask for.
   static let label = "goog-listen-tags"
 }
 
 extension WatchTarget {
+  /// Returns the target with the purpose, which stands outside of it on the wire.
   fileprivate func labelled(_ purpose: Purpose) -> WatchTarget {
     WatchTarget(
       id: id, subject: subject, resume: resume, expectedCount: expectedCount, purpose: purpose,
@@ -270,6 +308,9 @@ extension WatchTarget {
 
 extension DocumentRequest {
   /// The target that a message to a listen stream adds, where the rest of it is not in order.
+  ///
+  /// The server rejects that target alone. Without an id it ends the whole stream, with all its
+  /// targets.
   ///
   /// - Returns: `nil` when that cannot be told.
   package static func addedTarget(in bytes: [UInt8]) -> Int32? {

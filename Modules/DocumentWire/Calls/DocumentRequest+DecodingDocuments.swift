@@ -2,8 +2,13 @@ import TernCore
 import TernQuery
 
 /// Requests about documents by name.
+///
+/// The field `database` is missing here: the first name that is read settles it.
 extension WireRequest {
   /// Reads a `GetDocumentRequest`.
+  ///
+  /// Fields: 1 name, 2 mask, 3 transaction, 5 read time. An empty mask shows no field; an absent
+  /// one shows all.
   static func getDocument(_ reader: inout ProtoReader, _ names: inout DocumentNames)
     throws(DocumentWireError) -> Body
   {
@@ -24,6 +29,10 @@ extension WireRequest {
   }
 
   /// Reads a `BatchGetDocumentsRequest`.
+  ///
+  /// Fields: 1 database, 2 names, 3 mask, 4 transaction, 5 new transaction, 7 read time. Names may
+  /// repeat and be none at all. A new transaction without a mode is read-only, unlike everywhere
+  /// else.
   static func batchGet(_ reader: inout ProtoReader, _ names: inout DocumentNames)
     throws(DocumentWireError) -> Body
   {
@@ -45,6 +54,13 @@ extension WireRequest {
   }
 
   /// Reads a `ListDocumentsRequest`.
+  ///
+  /// Fields: 1 parent, 2 collection id, 3 page size, 4 page token, 6 order, 7 mask, 8 transaction,
+  /// 10 read time, 12 show missing. Without a collection id the list holds the documents of all
+  /// collections directly below the parent.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` for a negative page size, for an order that cannot
+  ///   be read, and for missing documents in an order of fields, which they lack.
   static func listDocuments(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -73,6 +89,9 @@ extension WireRequest {
   }
 
   /// Reads a `CreateDocumentRequest`. Without an id the server chooses one.
+  ///
+  /// Fields: 1 parent, 2 collection id, 3 document id, 4 document, 5 mask of the answer. A name
+  /// in the document is read and not used.
   static func createDocument(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -105,6 +124,9 @@ extension WireRequest {
   }
 
   /// Reads an `UpdateDocumentRequest`. Without a mask the document is replaced.
+  ///
+  /// Fields: 1 document, 2 mask of the write, 3 mask of the answer, 4 precondition. Fields that the
+  /// mask of the write names and the document lacks are deleted.
   static func updateDocument(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -130,6 +152,8 @@ extension WireRequest {
   }
 
   /// Reads a `DeleteDocumentRequest`.
+  ///
+  /// Fields: 1 name, 2 precondition. A missing document is no error without one.
   static func deleteDocument(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -147,6 +171,8 @@ extension WireRequest {
   }
 
   /// Reads a `ListCollectionIdsRequest`.
+  ///
+  /// Fields: 1 parent, 2 page size, 3 page token, 4 read time.
   static func listCollections(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -167,6 +193,11 @@ extension WireRequest {
   }
 
   /// Reads a `BatchWriteRequest`, whose writes are about different documents.
+  ///
+  /// Fields: 1 database, 2 writes. Labels (3) are skipped.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` when two writes are about one document: the writes
+  ///   are independent and have no order.
   static func batchWrite(_ reader: inout ProtoReader, _ names: inout DocumentNames)
     throws(DocumentWireError) -> Body
   {
@@ -190,6 +221,10 @@ extension WireRequest {
 
 extension DocumentOrder {
   /// Reads the text form of an order: `a.b desc, __name__`. Names in backquotes hold any character.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` for another direction than `asc` and `desc` in any
+  ///   case, and for more orders than a query may have; ``DocumentWireError/document(_:)`` for a
+  ///   path that is none.
   static func list(_ text: String) throws(DocumentWireError) -> [DocumentOrder] {
     var orders: [DocumentOrder] = []
     // Orders are compared with each other: no more are read than a query may have.
@@ -216,6 +251,10 @@ extension DocumentOrder {
 
   /// Splits a text at a byte, but not in backquotes; empty parts are left out, and no more than one
   /// part beyond the clauses of a query is split off.
+  ///
+  /// A backslash inside of backquotes makes the next byte plain, so a name may hold a backquote.
+  ///
+  /// - Complexity: O(*n*) in the bytes of the text.
   private static func parts(of text: String, between separator: UInt8) -> [String] {
     var parts: [[UInt8]] = [[]]
     var (isQuoted, isEscaped) = (false, false)
@@ -235,6 +274,8 @@ extension DocumentOrder {
   }
 
   /// Orders in their text form.
+  ///
+  /// Our client sends it in a list request; ``list(_:)`` reads it back.
   static func text(_ orders: [DocumentOrder]) -> String {
     orders.map { $0.path.text + ($0.isDescending ? " desc" : "") }.joined(separator: ", ")
   }

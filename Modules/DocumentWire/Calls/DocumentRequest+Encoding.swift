@@ -3,6 +3,12 @@ import TernQuery
 
 extension DocumentRequest {
   /// The bytes of the message; its method is ``method``.
+  ///
+  /// Fields are written in the order of their numbers, apart from a few of our own. Equal requests
+  /// give equal bytes: a numbered batch is recognized by the hash of a commit in this form.
+  ///
+  /// - Returns: The message, of any size. The caller keeps it below
+  ///   ``DocumentWireLimits/requestBytes``.
   package func encode() -> [UInt8] {
     var writer = ProtoWriter()
     let names = DocumentNames(database)
@@ -46,6 +52,8 @@ extension DocumentRequest {
 
 extension WireRequest {
   /// Requests that name their database.
+  ///
+  /// Writes field 1, which they have in common, and the rest of each.
   fileprivate static func atomic(
     _ body: DocumentRequest.Body, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {
@@ -69,6 +77,7 @@ extension WireRequest {
     }
   }
 
+  /// Writes a `GetDocumentRequest`.
   fileprivate static func get(
     _ key: DocumentKey, _ mask: [DocumentFieldPath]?, _ point: DocumentReadPoint,
     _ names: DocumentNames, to writer: inout ProtoWriter
@@ -78,6 +87,7 @@ extension WireRequest {
     readPoint(point, transaction: 3, begin: 0, time: 5, to: &writer)
   }
 
+  /// Writes a `ListDocumentsRequest`.
   fileprivate static func list(
     _ listing: DocumentListing, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {
@@ -91,6 +101,8 @@ extension WireRequest {
     writer.bool(12, listing.showsMissing)
   }
 
+  /// Writes an `UpdateDocumentRequest`. A deletion or verification has no form here; it is written
+  /// as a document without fields.
   fileprivate static func update(
     _ mutation: DocumentMutation, _ mask: [DocumentFieldPath]?, _ names: DocumentNames,
     to writer: inout ProtoWriter
@@ -106,6 +118,7 @@ extension WireRequest {
     WireWrite.precondition(4, mutation.precondition, to: &writer)
   }
 
+  /// Writes a `PartitionQueryRequest`.
   fileprivate static func partition(
     _ partitioning: DocumentPartitioning, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {
@@ -117,6 +130,7 @@ extension WireRequest {
     readPoint(partitioning.readPoint, transaction: 0, begin: 0, time: 6, to: &writer)
   }
 
+  /// Writes a `ListenRequest`. The purpose of a target travels as a label of the request.
   fileprivate static func listen(
     _ request: DocumentListenRequest, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {
@@ -135,6 +149,12 @@ extension WireRequest {
   }
 
   /// Writes as of when to read; a method that lacks a way of saying it has 0 for its field.
+  ///
+  /// - Parameters:
+  ///   - transaction: The number of the field for a transaction that was begun, or 0.
+  ///   - begin: The number of the field for a transaction that begins, or 0.
+  ///   - time: The number of the field for a read time, which every method has.
+  /// - Precondition: The method has a field for the read point.
   fileprivate static func readPoint(
     _ point: DocumentReadPoint, transaction: Int, begin: Int, time: Int,
     to writer: inout ProtoWriter
@@ -148,6 +168,7 @@ extension WireRequest {
     }
   }
 
+  /// Writes `TransactionOptions`. The mode is a message that is present even when it is empty.
   fileprivate static func transactionOptions(
     _ field: Int, _ options: DocumentTransactionOptions, to writer: inout ProtoWriter
   ) {

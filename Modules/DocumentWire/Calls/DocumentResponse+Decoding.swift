@@ -36,8 +36,12 @@ extension DocumentResponse {
 }
 
 /// The messages of a server, each by its method.
+///
+/// Each function reads one message from its beginning. Absent fields have the defaults of proto3.
 enum WireResponse {
   /// Reads a `ListDocumentsResponse`.
+  ///
+  /// Fields: 1 documents, 2 token of the next page. Missing documents have a name and nothing else.
   fileprivate static func documents(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentResponse {
@@ -59,6 +63,9 @@ enum WireResponse {
   }
 
   /// Reads a `BatchGetDocumentsResponse`.
+  ///
+  /// Fields: 1 found, 2 missing (a name), 3 transaction, 4 read time. A message with neither
+  /// document is the one that names the transaction.
   fileprivate static func batchGetAnswer(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentBatchGetAnswer {
@@ -91,6 +98,8 @@ enum WireResponse {
   }
 
   /// Reads a `CommitResponse`.
+  ///
+  /// Fields: 1 results, 2 commit time.
   fileprivate static func commitAnswer(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentResponse {
@@ -107,6 +116,9 @@ enum WireResponse {
   }
 
   /// Reads a `RunQueryResponse`.
+  ///
+  /// Fields: 1 document, 2 transaction, 3 read time, 4 skipped results, 6 done. Explain metrics
+  /// (11) are skipped: our clients do not ask for them.
   fileprivate static func queryAnswer(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentQueryAnswer {
@@ -127,6 +139,8 @@ enum WireResponse {
   }
 
   /// Reads a `RunAggregationQueryResponse`.
+  ///
+  /// Fields: 1 result {2 aggregate fields, a map}, 2 transaction, 3 read time.
   fileprivate static func aggregationAnswer(_ reader: inout ProtoReader)
     throws(DocumentWireError) -> DocumentAggregationAnswer
   {
@@ -147,6 +161,8 @@ enum WireResponse {
   }
 
   /// Reads a `PartitionQueryResponse`.
+  ///
+  /// Fields: 1 cursors, 2 token of the next page.
   fileprivate static func partitions(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentResponse {
@@ -163,6 +179,8 @@ enum WireResponse {
   }
 
   /// Reads a `ListCollectionIdsResponse`.
+  ///
+  /// Fields: 1 ids, 2 token of the next page.
   fileprivate static func collectionIDs(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentResponse {
@@ -179,6 +197,8 @@ enum WireResponse {
   }
 
   /// Reads a `BatchWriteResponse`: a result and a status for each write.
+  ///
+  /// Fields: 1 results, 2 statuses. Both lists have one element for each write, in its order.
   fileprivate static func batchWriteAnswer(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentResponse {

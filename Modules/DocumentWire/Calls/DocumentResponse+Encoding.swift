@@ -5,6 +5,7 @@ extension DocumentResponse {
   /// The bytes of the message.
   ///
   /// - Parameter names: The database of the call.
+  /// - Returns: The message. The caller keeps it below ``DocumentWireLimits/messageBytes``.
   package func encode(_ names: DocumentNames) -> [UInt8] {
     var writer = ProtoWriter()
     switch self {
@@ -44,6 +45,8 @@ extension DocumentResponse {
   }
 
   /// A document as part of later messages: encode it once, send it to many.
+  ///
+  /// - Returns: The bytes of a `Document`, which ``changed(_:targets:removed:)`` wraps.
   package static func encoded(_ document: Document, _ names: DocumentNames) -> [UInt8] {
     var writer = ProtoWriter()
     WireResponse.bareDocument(document, names, to: &writer)
@@ -51,6 +54,12 @@ extension DocumentResponse {
   }
 
   /// ``WatchChange/changed(_:targets:removed:)`` around a document that is encoded already.
+  ///
+  /// - Parameters:
+  ///   - encoded: A document, as ``encoded(_:_:)`` makes it.
+  ///   - targets: The targets that it belongs to.
+  ///   - removed: The targets that it no longer belongs to.
+  /// - Complexity: O(*n*) in the bytes of the document, which are copied and not encoded again.
   package static func changed(
     _ encoded: [UInt8], targets: [Int32], removed: [Int32]
   ) -> [UInt8] {
@@ -66,6 +75,8 @@ extension DocumentResponse {
 }
 
 extension WireResponse {
+  /// Writes the fields of a `Document`: 1 name, 2 fields, 3 create time, 4 update time. A missing
+  /// document has a name alone.
   fileprivate static func bareDocument(
     _ document: Document, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {
@@ -75,6 +86,7 @@ extension WireResponse {
     writer.version(4, document.version)
   }
 
+  /// Writes a `BatchGetDocumentsResponse`.
   fileprivate static func batchGet(
     _ answer: DocumentBatchGetAnswer, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {
@@ -89,6 +101,7 @@ extension WireResponse {
     writer.version(4, answer.readTime)
   }
 
+  /// Writes a `RunQueryResponse`.
   fileprivate static func query(
     _ answer: DocumentQueryAnswer, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {

@@ -2,6 +2,9 @@ package import TernQuery
 
 extension DocumentQueryError {
   /// The rule that is broken, in words.
+  ///
+  /// Our own client shows it for a query that the application builds. Requests are checked by
+  /// ``QueryParts`` first, in the words of the service.
   package var text: String {
     switch self {
     case .conflictingOperators(let one, let other):

@@ -4,20 +4,43 @@ import TernQuery
 /// The fields of a `StructuredQuery`, and the rules of the service for them.
 ///
 /// Source: firestore server reference, section 2.7.
+///
+/// The fields of a message come in any order, while most rules are about several of them. They are
+/// gathered here and checked at the end by ``query(below:_:)``: first what bounds the work, then
+/// structure, then cursors. The result is a query that keeps every rule of ``DocumentQuery``, so it
+/// is assembled without further checks.
 struct QueryParts {
+  /// The fields to show; `nil` for all, an empty list for names alone.
   var selection: [DocumentFieldPath]?
+  /// True after a selector; a query without one is about all collections below the parent.
   var hasSelector = false
+  /// The id of the collection; empty for all.
   var collectionID = ""
+  /// True for `all_descendants`: collections of any depth below the parent.
   var isGroup = false
+  /// The filter as it was sent, not yet flattened.
   var filter: DocumentFilter?
+  /// The orders that were sent; those that inequalities imply are not among them.
   var orders: [DocumentOrder] = []
+  /// The limit; `nil` for none. 0 is valid and gives no documents.
   var limit: Int64?
+  /// The number of documents to skip.
   var offset: Int32 = 0
+  /// The cursor at the front.
   var start: WireCursor?
+  /// The cursor at the back.
   var end: WireCursor?
+  /// The search by similarity over the result.
   var vectorSearch: DocumentVectorSearch?
 
+  /// Checks the parts and makes the query.
+  ///
   /// - Parameter parent: The document that the collections are below; `nil` is the root.
+  /// - Returns: A query with its order as far as it was sent, or as far as its cursors reach. A
+  ///   query that cannot match has the filter that keeps nothing.
+  /// - Throws: ``DocumentWireError/member(_:)`` in the words of the service, about the first rule
+  ///   that is broken.
+  /// - Complexity: Bounded by ``DocumentQueryLimits``, whatever the message holds.
   func query(
     below parent: DocumentKey?, _ names: DocumentNames
   ) throws(DocumentWireError) -> DocumentQuery {
@@ -35,6 +58,7 @@ struct QueryParts {
       filter = .and([filter, Self.range(below: parent, database)].compactMap { $0 })
     }
     if Self.isPast(start, isStart: true) || Self.isPast(end, isStart: false) { filter = .nothing }
+    // Cursors are compared with the complete order, which the query works out.
     let bare = DocumentQuery.assembled(source, filter: filter, orders: orders)
     let start = try cursor(start, isStart: true, bare, database)
     let end = try cursor(end, isStart: false, bare, database)
@@ -45,6 +69,9 @@ struct QueryParts {
     return selection.map { query.selecting($0) } ?? query
   }
 
+  /// Returns the collections to search.
+  ///
+  /// - Throws: ``DocumentWireError/document(_:)`` for an id that makes no path.
   private func source(below parent: DocumentKey?) throws(DocumentWireError) -> DocumentQuery.Source
   {
     if collectionID.isEmpty { return .all(below: parent, isRecursive: isGroup) }
@@ -58,6 +85,8 @@ struct QueryParts {
   }
 
   /// Queries without an id of a collection have the order of names, and nothing else.
+  ///
+  /// A group below a document has the same restriction, because it is served as a range of names.
   private func checkSource(
     _ source: DocumentQuery.Source, below parent: DocumentKey?
   ) throws(DocumentWireError) {
@@ -77,10 +106,12 @@ struct QueryParts {
     }
   }
 
+  /// Checks the sent orders: the key comes last, and each field once.
   private func checkOrders() throws(DocumentWireError) {
     // This bounds the work of reading them.
     if orders.count > DocumentQueryLimits.clauses { throw Self.tooManyClauses }
     for (index, order) in orders.enumerated() {
+      // Nothing sorts documents of equal keys.
       if orders[..<index].contains(where: { $0.path.isKey }) {
         throw .member("order by clause cannot contain more fields after the key")
       }
@@ -93,6 +124,7 @@ struct QueryParts {
   private static let tooManyClauses = DocumentWireError.member(
     "The query has more than \(DocumentQueryLimits.clauses) filters and sort orders.")
 
+  /// Returns the filter for names below a document.
   private static func range(
     below parent: DocumentKey, _ database: DocumentDatabase
   ) -> DocumentFilter {
@@ -106,6 +138,8 @@ struct QueryParts {
   }
 
   /// The order as far as it was asked for, or as cursors go beyond that.
+  ///
+  /// The rest of the order is implied, so it is left out: the query equals the one that was sent.
   private func explicitOrders(
     _ bare: DocumentQuery, _ start: DocumentCursor?, _ end: DocumentCursor?
   ) -> [DocumentOrder] {
@@ -117,6 +151,12 @@ struct QueryParts {
 // MARK: - Filters and cursors
 
 extension QueryParts {
+  /// Checks the filters together. Each one alone was checked when it was read.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` for references into another database, combinations
+  ///   that the service rejects, more alternatives than ``DocumentQueryLimits/disjunctions``, two
+  ///   array filters in one alternative, more clauses than ``DocumentQueryLimits/clauses``, and
+  ///   ranges over more fields than ``DocumentQueryLimits/inequalityFields``.
   private func checkFilters(_ database: DocumentDatabase) throws(DocumentWireError) {
     guard let filter else { return }
     let fields = filter.fieldFilters
@@ -136,6 +176,7 @@ extension QueryParts {
         "The query has \(count) disjunctions after normalization, at most "
           + "\(DocumentQueryLimits.disjunctions) are allowed.")
     }
+    // The number of alternatives was checked without making them: nested ORs multiply.
     let terms = filter.disjunctions(expandingArrays: true)
     for term in terms where term.count(where: { $0.comparison == .arrayContains }) > 1 {
       throw .member("A maximum of 1 'ARRAY_CONTAINS' filter is allowed per disjunction.")
@@ -151,6 +192,7 @@ extension QueryParts {
     }
   }
 
+  /// The rules for negations. The SDKs check them as well; raw requests do not.
   private func checkCombinations(_ fields: [DocumentFieldFilter]) throws(DocumentWireError) {
     let negations = fields.filter { $0.comparison == .notEqual || $0.comparison == .notIn }
     if negations.count > 1 {
@@ -168,12 +210,22 @@ extension QueryParts {
 
   /// Returns true for a cursor without values that lies behind all documents, for a start, or
   /// before them, for an end.
+  ///
+  /// A cursor without values stands before all documents or behind them. Only one of the two bounds
+  /// something, and it leaves nothing.
   private static func isPast(_ wire: WireCursor?, isStart: Bool) -> Bool {
     guard let wire, wire.values.isEmpty else { return false }
     return wire.isBefore != isStart
   }
 
+  /// Makes a cursor of the query.
+  ///
+  /// - Parameters:
+  ///   - isStart: True for the front. `before` means inclusive there, and exclusive at the back.
+  ///   - query: The query without cursors, for its complete order.
   /// - Returns: `nil` for a cursor without values.
+  /// - Throws: ``DocumentWireError/member(_:)`` for more values than the order has, and for a key
+  ///   that is no reference or lies in another database.
   private func cursor(
     _ wire: WireCursor?, isStart: Bool, _ query: DocumentQuery, _ database: DocumentDatabase
   ) throws(DocumentWireError) -> DocumentCursor? {
@@ -194,6 +246,8 @@ extension QueryParts {
 
 extension DocumentKey {
   /// The first key there may be behind everything below this document.
+  ///
+  /// It bounds a range of keys from above, exclusively, and need not be a valid key.
   fileprivate var behindDescendants: DocumentKey {
     let prefix = collection.text + "/"
     guard PathOrder.isNumber(id) else { return DocumentKey(unchecked: prefix + id + "\0") }

@@ -3,9 +3,13 @@ import TernCore
 extension DocumentFieldPath {
   /// Reads the wire's spelling, as strictly as the service does: what is not in backticks are
   /// letters, digits and underscores, no digit first.
+  ///
+  /// - Throws: ``DocumentError`` for an unquoted character that is not allowed, and for what is no
+  ///   path, such as an empty name.
   init(service text: String) throws(DocumentError) {
     var (isQuoted, isEscaped, isFirst) = (false, false, true)
     for byte in text.utf8 {
+      // The byte behind an unquoted dot begins a name.
       defer { isFirst = byte == UInt8(ascii: ".") && !isQuoted }
       if isEscaped {
         isEscaped = false
@@ -27,6 +31,8 @@ extension DocumentFieldPath {
 
   /// Checks a path that a query or a projection names.
   ///
+  /// Writes have rules of their own: they check what may be stored, not what may be asked.
+  ///
   /// - Parameter isCompared: True for filters and orders, which may name `__type__` inside a map.
   /// - Throws: ``DocumentWireError/member(_:)`` for reserved names; ``key`` alone is none.
   func checkQueried(isCompared: Bool = false) throws(DocumentWireError) {
@@ -43,6 +49,8 @@ extension DocumentFieldPath {
   }
 
   /// The path with its reserved names in backticks.
+  ///
+  /// The service quotes them in its texts, although they need no quotes.
   private var quotedText: String {
     names.map { name in
       let text = DocumentFieldPath(unchecked: [name]).text
@@ -53,6 +61,9 @@ extension DocumentFieldPath {
 
 /// The checks of ids of collections that requests name.
 enum ServiceCollectionID {
+  /// - Throws: ``DocumentWireError/member(_:)`` for an id with a slash, a reserved one (`__x__`),
+  ///   and one of more than ``DocumentLimits/idBytes`` bytes. An empty id passes: it stands for all
+  ///   collections.
   static func check(_ id: String) throws(DocumentWireError) {
     if id.utf8.contains(UInt8(ascii: "/")) {
       throw .member("Collection id \"\(id)\" is invalid because it contains \"/\".")

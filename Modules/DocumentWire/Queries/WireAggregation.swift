@@ -4,6 +4,11 @@ import TernQuery
 /// `StructuredAggregationQuery` and its result. Source: documents reference, section 2.9.
 enum WireAggregation {
   /// Reads a `StructuredAggregationQuery`.
+  ///
+  /// Fields: 1 query, 3 aggregations. Limit and order of the query count: they choose the documents
+  /// that are aggregated.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` in the words of the service.
   static func read(
     _ reader: inout ProtoReader, below parent: DocumentKey?, _ names: DocumentNames
   ) throws(DocumentWireError) -> (DocumentQuery, [DocumentAggregation]) {
@@ -28,6 +33,10 @@ enum WireAggregation {
   }
 
   /// Reads an `Aggregation`.
+  ///
+  /// Fields: 1 count, 2 sum, 3 average, 7 alias.
+  ///
+  /// - Parameter index: The position of the aggregation, from 0; it makes the default alias.
   private static func aggregation(
     _ reader: inout ProtoReader, _ index: Int
   ) throws(DocumentWireError) -> DocumentAggregation {
@@ -51,6 +60,9 @@ enum WireAggregation {
   }
 
   /// Reads a `Count`: the number up to which documents are counted.
+  ///
+  /// - Returns: `nil` to count all documents. A bound below 1 is rejected when all aggregations are
+  ///   read.
   private static func bound(_ reader: inout ProtoReader) throws(DocumentWireError) -> Int? {
     var bound: Int?
     var message = try reader.message()
@@ -61,6 +73,9 @@ enum WireAggregation {
   }
 
   /// Reads a `Sum` or an `Avg`: the field that is aggregated.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` without a field, for the key, and for a reserved
+  ///   name.
   private static func operand(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentFieldPath {
@@ -80,6 +95,8 @@ enum WireAggregation {
 
 extension DocumentQueryError {
   /// The rule of aggregations that is broken, in the words of the service.
+  ///
+  /// All other rules have no text of their own in the service.
   fileprivate var aggregationText: String {
     switch self {
     case .aggregationCount(0, _): "Aggregations can not be empty."
@@ -96,6 +113,12 @@ extension DocumentQueryError {
 
 extension WireAggregation {
   /// Aggregations keep the order that was asked for: it must not demand further fields.
+  ///
+  /// Writes a `StructuredAggregationQuery`.
+  ///
+  /// - Parameters:
+  ///   - query: Sent with its explicit order alone. An implied order over a field would leave out
+  ///     the documents that lack it.
   static func write(
     _ field: Int, _ query: DocumentQuery, _ aggregations: [DocumentAggregation],
     to writer: inout ProtoWriter
@@ -111,6 +134,7 @@ extension WireAggregation {
     writer.end(mark)
   }
 
+  /// Writes the one operator that an `Aggregation` has.
   private static func function(
     _ function: DocumentAggregation.Function, to writer: inout ProtoWriter
   ) {

@@ -3,7 +3,11 @@ import TernQuery
 
 /// `Filter` and what lies in it. Source: documents reference, sections 2.2 and 6.2; firestore
 /// server reference, section 2.7.
+///
+/// The fields of `Filter`, of which one is set: 1 composite, 2 field, 3 unary. Filters nest; the
+/// depth of messages bounds that.
 enum WireFilter {
+  /// - Throws: ``DocumentWireError/member(_:)`` in the words of the service.
   static func read(_ reader: inout ProtoReader) throws(DocumentWireError) -> DocumentFilter {
     var filter: DocumentFilter?
     while let field = try reader.next() {
@@ -25,6 +29,8 @@ enum WireFilter {
   }
 
   /// Reads a `CompositeFilter`.
+  ///
+  /// Fields: 1 operator (AND 1, OR 2), 2 members.
   private static func composite(
     _ message: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentFilter {
@@ -48,6 +54,9 @@ enum WireFilter {
   }
 
   /// Reads a `FieldFilter`.
+  ///
+  /// Fields: 1 field, 2 operator, 3 operand. The operator is numbered as ``DocumentOperator`` says
+  /// below.
   private static func fieldFilter(
     _ message: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentFilter {
@@ -76,6 +85,8 @@ enum WireFilter {
   }
 
   /// Reads a `UnaryFilter`: a comparison with null or with what is not a number.
+  ///
+  /// Fields: 1 operator (IS_NAN 2, IS_NULL 3, IS_NOT_NAN 4, IS_NOT_NULL 5; there is no 1), 2 field.
   private static func unary(
     _ message: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentFilter {
@@ -102,6 +113,9 @@ enum WireFilter {
 
 extension DocumentFilter {
   /// The filter that keeps nothing.
+  ///
+  /// A disjunction without members. It differs from an empty composite of the wire, which keeps
+  /// all.
   static let nothing = DocumentFilter.or([])
 }
 
@@ -111,7 +125,11 @@ extension DocumentFieldFilter {
   /// Null and NaN are equal to nothing there: only unary filters ask for them, and those are what
   /// ``DocumentOperator/equal`` with such an operand means here. Nothing is not equal to null,
   /// and everything to NaN.
+  ///
+  /// Clients with an SDK send unary filters, so this concerns raw requests. Lists lose the operands
+  /// that match nothing; a list that loses all of them keeps nothing.
   fileprivate var raw: DocumentFilter {
+    // Keys are references, never null or NaN.
     if path.isKey { return .field(self) }
     let isNull = operand == .null
     let isNumber = operand != .double(.nan)
@@ -136,6 +154,10 @@ extension DocumentFieldFilter {
   }
 
   /// Checks the operand by itself.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` for a list operator without a list or with one of
+  ///   the wrong length, for a key compared with something else than references, and for a value
+  ///   that is too large to look documents up by.
   fileprivate func checkOperand() throws(DocumentWireError) {
     try checkList()
     if path.isKey {
@@ -152,6 +174,8 @@ extension DocumentFieldFilter {
     }
   }
 
+  /// Checks the operand of an operator that takes a list: 1 to 10 values for `not-in`, 1 to 30 for
+  /// the others.
   private func checkList() throws(DocumentWireError) {
     guard comparison.takesList else { return }
     let name = comparison.serviceName
@@ -167,8 +191,11 @@ extension DocumentFieldFilter {
   }
 
   /// The most bytes of a value that documents are looked up by.
+  ///
+  /// The indexes of the service hold no more bytes of a value.
   private static let operandBytes = 1_500
 
+  /// Ranges and negations may have longer operands: they need no exact entry in an index.
   private func checkSize() throws(DocumentWireError) {
     for value in alternatives where !path.isKey && value.byteCount > Self.operandBytes {
       let isElement = comparison == .arrayContains || comparison == .arrayContainsAny
@@ -185,6 +212,7 @@ extension DocumentOperator {
     .arrayContains, .in, .arrayContainsAny, .notIn,
   ]
 
+  /// - Returns: `nil` for 0, which is unspecified, and for a number above the last.
   fileprivate static func onWire(_ number: UInt64) -> DocumentOperator? {
     1...UInt64(numbered.count) ~= number ? numbered[Int(number) - 1] : nil
   }

@@ -2,9 +2,15 @@ package import TernCore
 import TernQuery
 
 /// `StructuredQuery` as a ``DocumentQuery``. Source: documents reference, sections 2 and 6.2.
+///
+/// The fields of `StructuredQuery`: 1 selection, 2 selector, 3 filter, 4 orders, 5 limit (wrapped),
+/// 6 offset, 7 start cursor, 8 end cursor, 9 search by similarity.
 enum WireQuery {
   /// Reads a query below a parent; `nil` is the root.
   ///
+  /// - Parameters:
+  ///   - reader: Stands at the beginning of the query.
+  ///   - parent: The parent in the request around it, which must be read before.
   /// - Throws: ``DocumentWireError/member(_:)`` for a query that breaks a rule, in the words of
   ///   the service.
   static func query(
@@ -33,6 +39,8 @@ enum WireQuery {
   }
 
   /// Reads a `CollectionSelector`; a query has one at most.
+  ///
+  /// Fields: 2 collection id, 3 all descendants.
   private static func selector(
     _ reader: inout ProtoReader, _ parts: inout QueryParts
   ) throws(DocumentWireError) {
@@ -51,6 +59,8 @@ enum WireQuery {
   }
 
   /// Reads a `Projection`.
+  ///
+  /// Field: 2 fields, repeated. A list without fields asks for names alone.
   private static func projection(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> [DocumentFieldPath] {
@@ -70,6 +80,8 @@ enum WireQuery {
   }
 
   /// Reads an `Order`. Without a direction it ascends.
+  ///
+  /// Fields: 1 field, 2 direction (unspecified 0, ASCENDING 1, DESCENDING 2).
   private static func order(_ reader: inout ProtoReader) throws(DocumentWireError) -> DocumentOrder
   {
     var path: DocumentFieldPath?
@@ -89,6 +101,8 @@ enum WireQuery {
   }
 
   /// Reads a `Cursor`.
+  ///
+  /// Fields: 1 values, 2 before. The values are compared with orders only when both are known.
   static func cursor(_ reader: inout ProtoReader) throws(DocumentWireError) -> WireCursor {
     var cursor = WireCursor()
     var message = try reader.message()
@@ -107,6 +121,8 @@ enum WireQuery {
 
 extension ProtoReader {
   /// Reads a `google.protobuf` wrapper of a whole number.
+  ///
+  /// An absent number is 0, and differs from an absent wrapper: the caller sees that by the field.
   mutating func wrappedInt() throws(DocumentWireError) -> Int64 {
     var value: Int64 = 0
     var message = try message()
@@ -117,6 +133,9 @@ extension ProtoReader {
   }
 
   /// Reads a `FieldReference`.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` without a path, ``DocumentWireError/document(_:)``
+  ///   for a path that is none.
   mutating func reference() throws(DocumentWireError) -> DocumentFieldPath {
     var path: DocumentFieldPath?
     var message = try message()
@@ -129,6 +148,9 @@ extension ProtoReader {
 }
 
 /// A `Cursor` as it is on the wire.
+///
+/// Inclusive and exclusive have no meaning yet: `before` is inclusive for a start and exclusive for
+/// an end. Partitions hand cursors out in the same form.
 package struct WireCursor: Hashable, Sendable {
   /// Values of the first fields of the order.
   package var values: [DocumentValue] = []

@@ -4,6 +4,9 @@ import TernQuery
 /// Queries as `StructuredQuery`. Source: documents reference, sections 6.2 and 6.3.
 extension WireQuery {
   /// Writes the target of a listen: complete order, limit from the front.
+  ///
+  /// A limit to the last documents is turned round by ``DocumentTarget``, so the wire needs no form
+  /// for it. Stock clients send the complete order as well.
   static func target(_ field: Int, _ target: DocumentTarget, to writer: inout ProtoWriter) {
     let mark = writer.begin(field)
     source(target.source, to: &writer)
@@ -14,6 +17,10 @@ extension WireQuery {
 
   /// Writes a query that runs once. Its order is completed; if `isExplicit`, only as far as cursors
   /// need it.
+  ///
+  /// - Parameters:
+  ///   - field: The number of the field that the query is.
+  ///   - isExplicit: True for aggregations, which implied orders would change.
   static func query(
     _ field: Int, _ query: DocumentQuery, isExplicit: Bool = false, to writer: inout ProtoWriter
   ) {
@@ -34,6 +41,8 @@ extension WireQuery {
     writer.end(mark)
   }
 
+  /// Writes the selector. It has no form for one document, and names the collection around it:
+  /// callers use a get or a target of documents instead.
   private static func source(_ source: DocumentQuery.Source, to writer: inout ProtoWriter) {
     let mark = writer.begin(2)
     switch source {
@@ -47,6 +56,9 @@ extension WireQuery {
     writer.end(mark)
   }
 
+  /// Writes filter, orders and cursors.
+  ///
+  /// - Parameter last: The cursor at the back, where `before` is exclusive.
   private static func clauses(
     _ filter: DocumentFilter?, _ orders: ArraySlice<DocumentOrder>, _ start: DocumentCursor?,
     _ last: DocumentCursor?, to writer: inout ProtoWriter
@@ -62,11 +74,13 @@ extension WireQuery {
     if let last { cursor(8, WireCursor(last.values, isBefore: !last.isInclusive), to: &writer) }
   }
 
+  /// The limit is wrapped, because 0 differs from none.
   private static func limit(_ limit: Int?, offset: Int, to writer: inout ProtoWriter) {
     if let limit { writer.wrapped(5, limit) }
     writer.int(6, offset)
   }
 
+  /// Writes a `Cursor`.
   static func cursor(_ field: Int, _ cursor: WireCursor, to writer: inout ProtoWriter) {
     let mark = writer.begin(field)
     for value in cursor.values { writer.value(1, value) }
@@ -74,6 +88,7 @@ extension WireQuery {
     writer.end(mark)
   }
 
+  /// Writes a `Filter`. A composite of one member is written as that member.
   private static func filter(_ field: Int, _ filter: DocumentFilter, to writer: inout ProtoWriter) {
     switch filter {
     case .field(let comparison): fieldFilter(field, comparison, to: &writer)
@@ -88,6 +103,8 @@ extension WireQuery {
     }
   }
 
+  /// Writes a `FieldFilter`, or a `UnaryFilter` for null and NaN: a server takes the former for a
+  /// filter that keeps nothing.
   private static func fieldFilter(
     _ field: Int, _ filter: DocumentFieldFilter, to writer: inout ProtoWriter
   ) {

@@ -2,7 +2,12 @@ import TernCore
 import TernQuery
 
 /// `StructuredQuery.FindNearest`. Source: firestore server reference, section 2.7.
+///
+/// Fields: 1 vector field, 2 query vector, 3 distance measure, 4 limit (wrapped), 5 field for the
+/// distance in the result, 6 threshold (wrapped).
 enum WireVectorSearch {
+  /// - Throws: ``DocumentWireError/member(_:)`` for a search without one of the first four, or with
+  ///   one that is out of its range.
   static func read(
     _ message: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentVectorSearch {
@@ -25,6 +30,7 @@ enum WireVectorSearch {
     return try parts.search()
   }
 
+  /// Writes a `FindNearest`.
   static func write(
     _ field: Int, _ search: DocumentVectorSearch, to writer: inout ProtoWriter
   ) {
@@ -53,17 +59,23 @@ enum WireVectorSearch {
 }
 
 /// The fields of a `FindNearest`.
+///
+/// They are checked together once all were read.
 private struct VectorSearchParts {
   var field: DocumentFieldPath?
   var vector: DocumentValue?
+  /// The number of the measure on the wire; 0 is unspecified and an error.
   var measure: UInt64 = 0
+  /// The most documents, 1 to ``DocumentVectorSearch/resultLimit``.
   var limit: Int64?
   var distanceField = ""
+  /// The greatest distance, or the least dot product; `nil` for any.
   var threshold: Double?
 
   /// The measures in the order of their numbers, from 1.
   static let measures: [DocumentVectorSearch.Measure] = [.euclidean, .cosine, .dotProduct]
 
+  /// Checks the parts and makes the search.
   func search() throws(DocumentWireError) -> DocumentVectorSearch {
     guard let field else { throw .member("FindNearest.vector_field is required.") }
     try field.checkQueried()
@@ -87,6 +99,8 @@ private struct VectorSearchParts {
       distanceField: try resultField(), threshold: threshold)
   }
 
+  /// - Returns: `nil` when the distance is not asked for.
+  /// - Throws: ``DocumentWireError/document(_:)`` for a path that no document may have.
   private func resultField() throws(DocumentWireError) -> DocumentFieldPath? {
     if distanceField.isEmpty { return nil }
     do throws(DocumentError) {

@@ -2,6 +2,10 @@ package import TernCore
 
 /// A message to a write stream. Source: documents reference, section 6.5, and
 /// Docs/Formats/document-wire.md for what is ours.
+///
+/// The life of a stream: one ``Content/handshake(stream:)``, then any number of batches and
+/// questions for outcomes. The server answers each batch that is not empty, in order, and sends a
+/// new token with each answer.
 package struct DocumentWriteRequest: Hashable, Sendable {
   package enum Content: Hashable, Sendable {
     /// The first message. A client that names its stream of writes understands refusals and
@@ -15,6 +19,9 @@ package struct DocumentWriteRequest: Hashable, Sendable {
 
   package var content: Content
   /// The newest token the server has sent; empty in a handshake.
+  ///
+  /// The server of this package accepts any token: the outcomes of numbered batches make it
+  /// redundant.
   package var token: [UInt8]
 
   package init(_ content: Content, token: [UInt8] = []) {
@@ -24,6 +31,9 @@ package struct DocumentWriteRequest: Hashable, Sendable {
 }
 
 /// The idempotency data of our clients for a batch of writes.
+///
+/// Writer id and sequence number together are the idempotency key of the batch. The server compares
+/// the content of a repetition by a hash and rejects other content under a used number.
 package struct DocumentWriteHeader: Hashable, Sendable {
   /// The stream of writes it belongs to; `nil` for that of the handshake.
   package var stream: UInt128?
@@ -40,6 +50,9 @@ package struct DocumentWriteHeader: Hashable, Sendable {
 }
 
 /// The outcome of one batch.
+///
+/// Outcomes come in the answer to the batch, or later on request. A client that has one takes the
+/// batch from its queue.
 package struct DocumentWriteOutcome: Hashable, Sendable {
   package enum Verdict: Hashable, Sendable {
     /// It is applied; one result for each write.
@@ -50,7 +63,9 @@ package struct DocumentWriteOutcome: Hashable, Sendable {
     case gap(expected: UInt64)
   }
 
+  /// The number of the batch in its stream.
   package var sequence: UInt64
+  /// The result of the batch.
   package var verdict: Verdict
 
   package init(_ sequence: UInt64, _ verdict: Verdict) {
@@ -60,6 +75,9 @@ package struct DocumentWriteOutcome: Hashable, Sendable {
 }
 
 /// A message of a write stream to the client.
+///
+/// A stock client gets ``Content/handshake(id:lastSequence:)`` and ``Content/committed(_:_:)``
+/// alone, because it sends no numbers.
 package struct DocumentWriteResponse: Hashable, Sendable {
   package enum Content: Hashable, Sendable {
     /// The stream is open; the last number of the client's stream of writes that the server

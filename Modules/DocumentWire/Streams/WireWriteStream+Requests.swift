@@ -2,8 +2,19 @@ import TernCore
 
 /// `WriteRequest` and `WriteResponse`, with the fields of our own.
 /// Source: Docs/Formats/document-wire.md.
+///
+/// The fields of `WriteRequest`: 1 database, 2 stream id (skipped), 3 writes, 4 token, 7001 header,
+/// 7002 question for outcomes. Those of `WriteResponse`: 1 stream id, 2 token, 3 results, 4 commit
+/// time, 7001 outcome, 7002 outcomes, 7003 greeting.
 enum WireWriteStream {
   /// Reads a `WriteRequest`. Without writes and token it is the handshake.
+  ///
+  /// - Parameters:
+  ///   - reader: Stands at the beginning of the message.
+  ///   - names: The database of the stream. The handshake settles it, and later messages may name
+  ///     it again.
+  /// - Throws: ``DocumentWireError``. When the message has a readable number, the caller rejects
+  ///   the batch under it; see ``DocumentRequest/unreadWrite(in:)``.
   static func request(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentWriteRequest {
@@ -24,6 +35,7 @@ enum WireWriteStream {
       }
     }
     if let outcomes { return DocumentWriteRequest(.outcomes(outcomes), token: token) }
+    // An empty batch with a token is the goodbye of stock clients, and not a second handshake.
     if writes.isEmpty, token.isEmpty {
       return DocumentWriteRequest(.handshake(stream: mark?.stream))
     }
@@ -31,6 +43,11 @@ enum WireWriteStream {
   }
 
   /// Reads the header of a numbered batch, a field of our own.
+  ///
+  /// Fields: 1 writer id in 16 bytes, most significant first, 2 sequence, 3 acknowledged. A header
+  /// without a sequence has 0, which is the number of no batch; handshakes have it.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` for an id of another length.
   static func header(_ reader: inout ProtoReader) throws(DocumentWireError) -> DocumentWriteHeader {
     var mark = DocumentWriteHeader(sequence: 0)
     var message = try reader.message()
@@ -49,6 +66,10 @@ enum WireWriteStream {
   }
 
   /// Reads the span of numbers whose outcomes are asked for, a field of our own.
+  ///
+  /// Fields: 1 first, 2 last. The server clamps the range to what it keeps, so its size is no risk.
+  ///
+  /// - Throws: ``DocumentWireError/member(_:)`` when the first is above the last.
   private static func outcomeRange(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> ClosedRange<UInt64> {
@@ -67,6 +88,9 @@ enum WireWriteStream {
 }
 
 /// A numbered batch that cannot be read: enough of it to refuse it for good.
+///
+/// The server stores the rejection under the number. Otherwise the client would send the same batch
+/// again on each connection, and the batches behind it would never be next.
 package struct UnreadDocumentWrite: Hashable, Sendable {
   /// Its number.
   package let mark: DocumentWriteHeader
@@ -77,6 +101,9 @@ package struct UnreadDocumentWrite: Hashable, Sendable {
 extension DocumentRequest {
   /// The number of a batch in a message to a write stream whose writes are not in order.
   ///
+  /// The bytes are read as far as fields go; the content of writes is hashed and not looked at.
+  ///
+  /// - Parameter bytes: The message as it arrived.
   /// - Returns: `nil` when that cannot be told.
   package static func unreadWrite(in bytes: [UInt8]) -> UnreadDocumentWrite? {
     var reader = ProtoReader(bytes)
@@ -85,6 +112,7 @@ extension DocumentRequest {
     do throws(DocumentWireError) {
       while let field = try reader.next() {
         switch field {
+        // The hash continues over all writes of the message, in their order.
         case 3:
           for index in try reader.range() {
             hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01B3
@@ -101,6 +129,10 @@ extension DocumentRequest {
 }
 
 extension WireWriteStream {
+  /// Writes a `WriteRequest`.
+  ///
+  /// - Parameters:
+  ///   - names: The database; only the handshake needs it, but every message names it.
   static func request(
     _ request: DocumentWriteRequest, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {
@@ -120,6 +152,7 @@ extension WireWriteStream {
     writer.data(4, request.token)
   }
 
+  /// Writes the header of a numbered batch or of a handshake.
   static func header(_ mark: DocumentWriteHeader, to writer: inout ProtoWriter) {
     let message = writer.begin(DocumentWireField.mark)
     if let stream = mark.stream {
@@ -132,9 +165,15 @@ extension WireWriteStream {
 }
 
 /// The numbers of our own fields, which other servers skip. Source: Docs/Formats/document-wire.md.
+///
+/// They lie far above those of the protocol, so that new fields there do not collide.
 enum DocumentWireField {
+  /// ``DocumentWriteHeader`` in a `WriteRequest` or a `CommitRequest`.
   static let mark = 7_001
+  /// One ``DocumentWriteOutcome`` in a `WriteResponse`, another message than that of ``mark``.
   static let outcome = 7_001
+  /// The range in a `WriteRequest`, and the list in a `WriteResponse`.
   static let outcomes = 7_002
+  /// The last sequence that the server has, in the first `WriteResponse`.
   static let greeting = 7_003
 }

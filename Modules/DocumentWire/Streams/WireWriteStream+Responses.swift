@@ -2,6 +2,10 @@ import TernCore
 
 extension WireWriteStream {
   /// Reads a `WriteResponse`.
+  ///
+  /// Reads a message of the server, or of another server that knows nothing of numbers.
+  ///
+  /// - Throws: ``DocumentWireError``; the stream is of no use any more.
   static func response(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentWriteResponse {
@@ -28,6 +32,9 @@ extension WireWriteStream {
   }
 
   /// Reads the greeting of a server that knows numbers: the last one it has.
+  ///
+  /// Field: 1 last sequence, left out for 0. The message itself is always there, so that a server
+  /// that has nothing of the stream differs from one that numbers nothing.
   private static func greeting(_ reader: inout ProtoReader) throws(DocumentWireError) -> UInt64 {
     var last: UInt64 = 0
     while let field = try reader.next() {
@@ -37,6 +44,8 @@ extension WireWriteStream {
   }
 
   /// Reads the outcomes that were asked for.
+  ///
+  /// Field: 1 outcome, repeated, whole. Outcomes that the server has forgotten are missing.
   private static func outcomes(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> [DocumentWriteOutcome] {
@@ -53,6 +62,9 @@ extension WireWriteStream {
   }
 
   /// Reads the outcome of a numbered batch.
+  ///
+  /// Fields: 1 sequence, 2 rejection, 3 commit time, 4 results, 5 the number that was expected. A
+  /// rejection and a gap exclude the others; without both the batch is committed.
   private static func outcome(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentWriteOutcome {
@@ -77,15 +89,26 @@ extension WireWriteStream {
 }
 
 /// The fields of a `WriteResponse`.
+///
+/// Fields of the standard protocol and of our own lie side by side, and come in any order.
 private struct WriteResponseParts {
+  /// The id of the stream, in the handshake.
   var id = ""
+  /// The token to send along from now on.
   var token: [UInt8] = []
+  /// The results of the batch, one for each write.
   var results: [DocumentWriteResult] = []
+  /// The commit time.
   var version = DocumentVersion.none
+  /// The outcome of a numbered batch, without results when it is committed.
   var outcome: DocumentWriteOutcome?
+  /// The outcomes that were asked for; an empty list when none is kept.
   var outcomes: [DocumentWriteOutcome]?
+  /// The last sequence of the stream; `nil` from a server that numbers nothing.
   var lastSequence: UInt64?
 
+  /// The kind of the message, most specific first. What is nothing else is a batch without a
+  /// number.
   var content: DocumentWriteResponse.Content {
     if let outcomes { return .outcomes(outcomes) }
     if var outcome {
@@ -101,6 +124,7 @@ private struct WriteResponseParts {
 }
 
 extension WireWriteStream {
+  /// Writes a `WriteResponse`.
   static func response(_ response: DocumentWriteResponse, to writer: inout ProtoWriter) {
     writer.data(2, response.token)
     switch response.content {
@@ -124,6 +148,8 @@ extension WireWriteStream {
     }
   }
 
+  /// Writes results and commit time, whose field numbers differ between the standard answer and an
+  /// outcome.
   private static func committed(
     _ resultField: Int, _ versionField: Int, _ version: DocumentVersion,
     _ results: [DocumentWriteResult], to writer: inout ProtoWriter
@@ -132,6 +158,10 @@ extension WireWriteStream {
     writer.timestamp(versionField, version.timestamp)
   }
 
+  /// Writes a `WriteOutcome`.
+  ///
+  /// - Parameter isWhole: True to put results and commit time into it. The answer to a batch has
+  ///   them in the standard fields, and would otherwise carry them twice.
   private static func outcome(
     _ field: Int, _ outcome: DocumentWriteOutcome, isWhole: Bool, to writer: inout ProtoWriter
   ) {

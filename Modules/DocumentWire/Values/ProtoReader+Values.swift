@@ -4,6 +4,14 @@ import TernCore
 /// 1.4 and 6.2.
 extension ProtoReader {
   /// Reads a whole `Value`.
+  ///
+  /// The fields of `Value`, of which exactly one is set: 1 boolean, 2 integer, 3 double, 5
+  /// reference, 6 map, 8 geo point, 9 array, 10 timestamp, 11 null, 17 text, 18 bytes. 19 to 22
+  /// belong to pipelines.
+  ///
+  /// - Throws: ``DocumentWireError/malformed(_:)`` for none or several,
+  ///   ``DocumentWireError/document(_:)`` for a time or place out of range and for a name that is
+  ///   none, ``DocumentWireError/member(_:)`` for an expression.
   mutating func value(into builder: inout PackedBuilder) throws(DocumentWireError) {
     guard let field = try nextValueField(&self) else { throw .malformed(.untypedValue) }
     switch field {
@@ -20,6 +28,7 @@ extension ProtoReader {
       try array.array(into: &builder)
     case 10: builder.append(try timestamp())
     case 11:
+      // The enum NULL_VALUE has one member; any number stands for it.
       _ = try varint()
       builder.appendNull()
     case 17:
@@ -42,6 +51,8 @@ extension ProtoReader {
   }
 
   /// Reads the entries of a map whose field has this number, and nothing else.
+  ///
+  /// `MapValue` and `AggregationResult` have the same form under different numbers.
   mutating func map(
     _ number: Int, into builder: inout PackedBuilder
   ) throws(DocumentWireError) {
@@ -60,6 +71,9 @@ extension ProtoReader {
   }
 
   /// Reads one entry of a map of values, and moves to its end: 1 is the name, 2 the value.
+  ///
+  /// A name without a value is an error; a value without a name has the empty name. The name may
+  /// follow the value, so the value is remembered as a range.
   mutating func entry(
     into builder: inout PackedBuilder, _ fields: inout [PackedBuilder.Field]
   ) throws(DocumentWireError) {
@@ -74,12 +88,14 @@ extension ProtoReader {
     }
     guard let value else { throw .malformed(.untypedValue) }
     var packed = builder.beginField(bytes.span.extracting(name))
+    // There is no way back from here: the caller holds the rest of its message.
     try enter(value)
     try self.value(into: &builder)
     builder.endField(&packed)
     fields.append(packed)
   }
 
+  /// Reads an `ArrayValue` to its end: 1 is an element.
   private mutating func array(into builder: inout PackedBuilder) throws(DocumentWireError) {
     let mark = builder.begin()
     while let field = try next() {
@@ -107,6 +123,7 @@ extension ProtoReader {
     return values
   }
 
+  /// Reads a resource name, and appends it in its normal form.
   private mutating func reference(
     into builder: inout PackedBuilder
   ) throws(DocumentWireError) {
@@ -119,6 +136,10 @@ extension ProtoReader {
     }
   }
 
+  /// Reads a `Timestamp`: 1 seconds since 1970, 2 nanoseconds.
+  ///
+  /// - Throws: ``DocumentWireError/document(_:)`` outside of the years 1 to 9999, and for
+  ///   nanoseconds outside of 0 to 999,999,999.
   mutating func timestamp() throws(DocumentWireError) -> DocumentTimestamp {
     var (seconds, nanoseconds): (Int64, Int32) = (0, 0)
     let rest = try enter()
@@ -137,10 +158,12 @@ extension ProtoReader {
     }
   }
 
+  /// Reads a `Timestamp` as a version, which has whole microseconds; further digits are dropped.
   mutating func version() throws(DocumentWireError) -> DocumentVersion {
     DocumentVersion(microseconds: try timestamp().microseconds)
   }
 
+  /// Reads a `LatLng`: 1 latitude, 2 longitude, in degrees.
   private mutating func geoPoint() throws(DocumentWireError) -> DocumentGeoPoint {
     var (latitude, longitude) = (0.0, 0.0)
     var message = try message()
@@ -160,6 +183,9 @@ extension ProtoReader {
 }
 
 /// Returns `true` if a field of a `Value` is known.
+///
+/// A field that is not known may be one of a newer protocol. It is skipped, and then the value has
+/// no type.
 @inline(__always)
 private func isValueField(_ number: Int) -> Bool {
   switch number {

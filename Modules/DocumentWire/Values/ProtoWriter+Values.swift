@@ -3,12 +3,17 @@ import TernCore
 /// `Value` and what lies in it, straight from packed bytes.
 extension ProtoWriter {
   /// Writes the value at `offset` as a field, and moves behind it.
+  ///
+  /// - Parameters:
+  ///   - packed: Bytes that hold well-formed packed values; they are not checked.
+  ///   - offset: The start of the value; afterwards the index behind it.
   mutating func value(_ field: Int, _ packed: Span<UInt8>, _ offset: inout Int) {
     let mark = begin(field)
     content(packed, &offset)
     end(mark)
   }
 
+  /// Writes a value that is not packed yet.
   mutating func value(_ field: Int, _ value: DocumentValue) {
     var offset = 0
     let packed = PackedValue(value)
@@ -23,6 +28,8 @@ extension ProtoWriter {
   }
 
   /// Writes the entries of the packed map at 0.
+  ///
+  /// Each entry is a field of its own: a map in protobuf is a repeated message {1 name, 2 value}.
   mutating func fields(_ field: Int, _ fields: DocumentFields) {
     var offset = 0
     if case .map(let range) = Packed.item(fields.bytes.span, &offset) {
@@ -30,6 +37,7 @@ extension ProtoWriter {
     }
   }
 
+  /// - Parameter range: The entries of a packed map.
   private mutating func entries(_ field: Int, _ packed: Span<UInt8>, _ range: Range<Int>) {
     var offset = range.lowerBound
     while offset < range.upperBound {
@@ -40,6 +48,8 @@ extension ProtoWriter {
     }
   }
 
+  /// Writes the one field that a `Value` has. Members of a choice are written even when they are
+  /// the default, or else the value would have no type.
   private mutating func content(_ packed: Span<UInt8>, _ offset: inout Int) {
     switch Packed.item(packed, &offset) {
     case .null: putInt(11, 0)
@@ -93,6 +103,7 @@ extension ProtoWriter {
     end(map)
   }
 
+  /// Writes a `Timestamp`; the message is there even for the beginning of 1970.
   mutating func timestamp(_ field: Int, _ time: DocumentTimestamp) {
     let mark = begin(field)
     int(1, time.seconds)

@@ -1,7 +1,14 @@
 import TernCore
 
 /// `Write` and its results.
+///
+/// Our clients send these, and the server hashes them to recognize a numbered batch.
 extension WireWrite {
+  /// Writes a `Write`.
+  ///
+  /// - Parameters:
+  ///   - field: The number of the field that the write is; it repeats in a batch.
+  ///   - mutation: Not checked; the server rejects what breaks a rule.
   static func mutation(
     _ field: Int, _ mutation: DocumentMutation, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {
@@ -10,6 +17,7 @@ extension WireWrite {
     case .set(let fields): writer.document(1, mutation.key, fields, names)
     case .patch(let fields, let mask):
       writer.document(1, mutation.key, fields, names)
+      // An empty mask is written too: its presence turns the replacement into a patch.
       writer.mask(3, mask.paths)
     case .delete: writer.key(2, mutation.key, names)
     case .verify: writer.key(5, mutation.key, names)
@@ -19,6 +27,7 @@ extension WireWrite {
     writer.end(mark)
   }
 
+  /// Writes a `Precondition`, or nothing for none.
   static func precondition(
     _ field: Int, _ precondition: DocumentPrecondition, to writer: inout ProtoWriter
   ) {
@@ -26,6 +35,7 @@ extension WireWrite {
     case .none: return
     case .exists(let exists):
       let mark = writer.begin(field)
+      // A member of a choice: false says something other than absence.
       writer.putBool(1, exists)
       writer.end(mark)
     case .version(let version):
@@ -35,6 +45,7 @@ extension WireWrite {
     }
   }
 
+  /// Writes a `FieldTransform`.
   private static func transform(
     _ field: Int, _ item: DocumentFieldTransform, to writer: inout ProtoWriter
   ) {
@@ -51,6 +62,7 @@ extension WireWrite {
     writer.end(mark)
   }
 
+  /// Writes a `WriteResult`, also an empty one: results are matched with writes by their position.
   static func result(_ field: Int, _ result: DocumentWriteResult, to writer: inout ProtoWriter) {
     let mark = writer.begin(field)
     if let version = result.version { writer.timestamp(1, version.timestamp) }
