@@ -3,8 +3,7 @@ package import TernCore
 extension DocumentError {
   /// The rule that is broken, in words.
   ///
-  /// Statuses about a name, a value or a write carry `serviceText` instead, which is the text of the
-  /// service.
+  /// Statuses about a name, a value or a write carry `serviceText` instead.
   package var text: String {
     switch self {
     case .emptySegment(let path): "the path \(path) has an empty segment"

@@ -4,7 +4,10 @@ import TernQuery
 extension TreeClientMessage {
   /// Reads a frame.
   ///
+  /// - Parameter frame: One whole frame. Its size was limited by the link.
   /// - Throws: ``WireError``; only ``WireError/request(_:_:)`` leaves the connection usable.
+  /// - Complexity: O(*n*) in the bytes of the frame, which are read twice: once for the envelope,
+  ///   and once for the body.
   public static func decode(_ frame: [UInt8]) throws(WireError) -> TreeClientMessage {
     if frame == [UInt8(ascii: "0")] { return .keepAlive }
     var envelope = try Envelope(frame)
@@ -16,10 +19,13 @@ extension TreeClientMessage {
   }
 
   /// The number of the request in a frame, without reading its data; `nil` when there is none.
+  ///
+  /// A server rejects a frame by it whose data would take more memory than its client may hold.
   package static func requestNumber(of frame: [UInt8]) -> UInt64? {
     (try? Envelope(frame))?.request
   }
 
+  /// - Throws: ``WireError/malformed(_:)`` for a letter that no client sends.
   private static func control(_ envelope: inout Envelope) throws(WireError) -> TreeClientMessage {
     switch envelope.control {
     case "p": return .ping
@@ -28,6 +34,10 @@ extension TreeClientMessage {
     }
   }
 
+  /// Reads a request. Its number is known before its body is read, so a fault in the body is an
+  /// answer to that request.
+  ///
+  /// - Throws: ``WireError/malformed(_:)`` without a number or an action.
   private static func request(_ envelope: inout Envelope) throws(WireError) -> TreeClientMessage {
     guard let id = envelope.request, let action = envelope.action else {
       throw .malformed("a request without r or a")
@@ -43,6 +53,8 @@ extension TreeClientMessage {
 }
 
 extension TreeOpening {
+  /// Reads an opening. A missing member keeps its default. An id that is no id ends the connection:
+  /// taken for a missing one, its writes would lose their exactly-once guarantee.
   fileprivate init(_ value: JSONValue) throws(WireError) {
     self.init()
     if let version = value["v"]?.text { self.version = version }
@@ -56,6 +68,7 @@ extension TreeOpening {
 }
 
 extension TreeOpening {
+  /// - Throws: ``WireError/malformed(_:)`` with the name of the member, for a text that is no id.
   private static func id(_ value: JSONValue, _ name: String) throws(WireError) -> UInt128? {
     guard let text = value[name]?.text else { return nil }
     guard let id = StreamID.parse(text) else { throw .malformed(name) }
@@ -64,17 +77,31 @@ extension TreeOpening {
 }
 
 /// The members of a request's body, before it is known which of them the action needs.
+///
+/// Members come in any order, and the action decides how `d` is read. The action stands outside of
+/// the body, so it is known here.
 private struct RequestBody {
+  /// `p`: the location.
   private var path: TreePath?
+  /// `q`: the query; everything by default.
   private var query: TreeQuery = .all
+  /// `t`: the client's number for a filtered listen.
   private var tag: Int64?
+  /// `d` of an action that sets a node.
   private var node: TreeNode?
+  /// `d` of an action that sets several nodes.
   private var merge: TreeMerge?
+  /// `h`: the hash of what the client has, or of what a conditional put expects.
   private var hash: String?
+  /// `ch`: the hashes of ranges.
   private var compoundHash: TreeCompoundHash?
+  /// `w` and `wa`: the idempotency data.
   private var mark = WriteHeader()
+  /// Members that few actions need, as they came.
   private var others: [JSONValue.Member] = []
 
+  /// - Parameter action: The action of the request, which decides how `d` is read.
+  /// - Throws: ``WireError/RequestError``, about the first member that breaks a rule.
   mutating func read(_ reader: inout JSONReader, action: String) throws(WireError.RequestError) {
     var body = self
     try reader.members(orThrow: WireError.RequestError.json) {
@@ -92,6 +119,8 @@ private struct RequestBody {
   }
 
   /// Reads paths and data; `false` when the member is something else.
+  ///
+  /// They are read straight into their types, without generic JSON in between.
   private mutating func readTree(
     _ name: String, _ reader: inout JSONReader, action: String
   ) throws(TreeError) -> Bool {
@@ -111,6 +140,8 @@ private struct RequestBody {
     return true
   }
 
+  /// Reads the members that are small. A `t`, `h` or `wa` of a wrong type is taken for a missing
+  /// one; a `w` or `ch` of a wrong form is an error.
   private mutating func readPlain(
     _ name: String, _ value: JSONValue
   ) throws(WireError.RequestError) {
@@ -126,6 +157,10 @@ private struct RequestBody {
     }
   }
 
+  /// Reads `{"hs":[hash, …],"ps":[path, …]}`; the paths lie between the hashes, so there is one
+  /// less.
+  ///
+  /// - Throws: ``WireError/RequestError/member(_:)`` for another form.
   private static func compoundHash(
     _ value: JSONValue
   ) throws(WireError.RequestError) -> TreeCompoundHash {
@@ -141,6 +176,10 @@ private struct RequestBody {
     return TreeCompoundHash(hashes: hashes.map { $0.text ?? "" }, posts: paths)
   }
 
+  /// Reads a sequence, or `[writer id, sequence]`.
+  ///
+  /// - Throws: ``WireError/RequestError/member(_:)`` for another form. The write is then rejected,
+  ///   because without its number it could be applied twice.
   private static func stamp(_ value: JSONValue) throws(WireError.RequestError)
     -> WriteIdempotencyKey
   {
@@ -158,9 +197,13 @@ private struct RequestBody {
 }
 
 extension RequestBody {
+  /// Makes the request out of the members that the action needs; others are ignored.
+  ///
+  /// - Throws: ``WireError/RequestError/member(_:)`` with the name of a missing member.
   func request(action: String) throws(WireError.RequestError) -> TreeRequest {
     switch action {
     case "q", "l":
+      // `l` and `u` are the older names of `q` and `n`, from before listens had tags.
       return .listen(
         TreeListen(
           path: try requirePath(), query: query, tag: tag, hash: hash ?? "",
@@ -183,19 +226,23 @@ extension RequestBody {
     }
   }
 
+  /// Returns a member that was kept; of several, the last one.
   private func member(_ name: String) -> JSONValue? {
     others.last { $0.name == name }?.value
   }
 
+  /// Returns the path, which the action needs.
   private func requirePath() throws(WireError.RequestError) -> TreePath {
     try require(path, "p")
   }
 
+  /// - Throws: ``WireError/RequestError/member(_:)`` for a missing value.
   private func require<T>(_ value: T?, _ name: String) throws(WireError.RequestError) -> T {
     guard let value else { throw .member(name) }
     return value
   }
 
+  /// Reads `{"c":writer id,"f":first,"l":last}`. A negative number counts as 0, which no write has.
   private func outcomes() throws(WireError.RequestError) -> TreeRequest {
     let first = try require(member("f")?.integer, "f")
     let last = try require(member("l")?.integer, "l")
@@ -205,6 +252,7 @@ extension RequestBody {
       stream: stream, first: UInt64(clamping: first), last: UInt64(clamping: last))
   }
 
+  /// Reads `{"cred":token,"authvar":claims,"noauth":true}`; the last two may be missing.
   private func credential(
     _ kind: TreeCredential.Kind
   ) throws(WireError.RequestError) -> TreeCredential {

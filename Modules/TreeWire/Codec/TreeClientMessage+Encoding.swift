@@ -3,6 +3,9 @@ import TernQuery
 
 extension TreeClientMessage {
   /// The frame: JSON text in UTF-8.
+  ///
+  /// Members have a fixed order: `t`, `d`, and in it `r`, `a`, `b`.
+  /// ``TreeFrameHead/init(beforeDataOf:)`` relies on it to find the head of a large frame.
   public func encode() -> [UInt8] {
     var writer = JSONWriter(capacity: 256)
     switch self {
@@ -39,6 +42,8 @@ extension TreeOpening {
 
 extension TreeRequest {
   /// The name of the action on the wire.
+  ///
+  /// The older names of listens are read and never written.
   public var action: String {
     switch self {
     case .listen: "q"
@@ -58,6 +63,7 @@ extension TreeRequest {
     }
   }
 
+  /// Writes the object `b`. Where there is a path, it comes first.
   fileprivate func writeBody(to writer: inout JSONWriter) {
     writer.beginObject()
     switch self {

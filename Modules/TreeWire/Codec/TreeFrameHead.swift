@@ -1,6 +1,8 @@
 import TernCore
 
 /// The head of a frame of the tree: what it is about, without its data.
+///
+/// Nodes that relay frames route them by it and leave the data to the node that serves the request.
 package enum TreeFrameHead: Hashable, Sendable {
   /// The smallest frame, which says that its sender is there.
   case keepAlive
@@ -14,6 +16,8 @@ package enum TreeFrameHead: Hashable, Sendable {
   case malformed
 
   /// Reads the head of a frame.
+  ///
+  /// - Complexity: O(*n*) in the bytes of the frame, whose data are skipped and not built.
   package init(_ frame: [UInt8]) {
     if frame == [UInt8(ascii: "0")] {
       self = .keepAlive
@@ -35,12 +39,16 @@ package enum TreeFrameHead: Hashable, Sendable {
   /// Reads the head of a request whose number and action come before its data, and nothing of
   /// these; `nil` for every other frame.
   ///
+  /// It reads the order of members that ``TreeClientMessage/encode()`` and stock clients write.
+  /// Another order is no error: the caller reads the frame as a whole then.
+  ///
   /// - Complexity: O(length of the head), however long the frame is.
   package init?(beforeDataOf frame: [UInt8]) {
     var reader = JSONReader(frame)
     var (number, action): (UInt64?, String?)
     do {
       try reader.beginObject()
+      // Anything before `t` would have to be skipped, and could be as long as the frame.
       guard try reader.nextKey() == "t", try reader.wireText() == "d",
         try reader.nextKey() == "d"
       else { return nil }

@@ -3,6 +3,10 @@ import TernQuery
 
 extension TreeResponse {
   /// A response that says something in words, or nothing.
+  ///
+  /// - Parameters:
+  ///   - detail: The reason, in words; empty for none.
+  ///   - version: The commit, for a write of one of our own clients.
   public init(_ status: TreeStatus, detail: String = "", version: UInt64? = nil) {
     var writer = JSONWriter()
     writer.string(detail)
@@ -10,14 +14,21 @@ extension TreeResponse {
   }
 
   /// The response to a get.
+  ///
+  /// - Complexity: O(*n*) in the size of the node.
+  ///   ``TreeServerMessage/response(_:with:limitBytes:capacity:)`` spares the copy of the text.
   public static func data(_ node: TreeNode) -> TreeResponse {
     TreeResponse(.ok, payload: node.jsonBytes(.export))
   }
 
   /// The warning that the rules declare no index for a listen's query.
+  ///
+  /// The data are sent all the same.
   public static let noIndex = "no_index"
 
   /// The warning that data were too large to send to a client that allowed them to be left out.
+  ///
+  /// Only listens with ``TreeListen/leavesLargeData`` get it.
   public static let largeData = "large"
 
   /// The response to a listen; warnings such as `no_index` may come with it.
@@ -28,6 +39,9 @@ extension TreeResponse {
   }
 
   /// The response to a question about past writes.
+  ///
+  /// - Parameter outcomes: Those that are still kept, ascending. A missing number is a forgotten
+  ///   outcome.
   public static func outcomes(_ outcomes: [Outcome]) -> TreeResponse {
     var writer = JSONWriter()
     writer.beginObject()
@@ -47,6 +61,8 @@ extension TreeResponse {
   }
 
   /// The payload as any JSON.
+  ///
+  /// - Throws: ``WireError/json(_:)`` for a payload that is no JSON.
   public func value() throws(WireError) -> JSONValue {
     do throws(JSONError) { return try JSONValue(parsing: payload) } catch { throw .json(error) }
   }
@@ -58,6 +74,8 @@ extension TreeResponse {
   }
 
   /// The payload as the data a get asked for.
+  ///
+  /// - Throws: ``WireError/malformed(_:)`` for a payload that is no tree.
   public func node() throws(WireError) -> TreeNode {
     var reader = JSONReader(payload)
     do throws(TreeError) {
@@ -74,6 +92,8 @@ extension TreeResponse {
   }
 
   /// Returns the outcomes of the writes in question.
+  ///
+  /// - Throws: ``WireError/malformed(_:)`` for a payload of another form.
   public func outcomes() throws(WireError) -> [Outcome] {
     guard case .array(let elements) = try value()["o"] else { throw .malformed("o") }
     var outcomes: [Outcome] = []

@@ -4,6 +4,9 @@ import TernQuery
 extension TreeServerMessage {
   /// Reads a frame. Names this side does not know are skipped.
   ///
+  /// Stock servers are read as well: members of our own may be missing from every message.
+  ///
+  /// - Parameter frame: One whole frame.
   /// - Throws: ``WireError``; the connection cannot be trusted any more then.
   public static func decode(_ frame: [UInt8]) throws(WireError) -> TreeServerMessage {
     var envelope = try Envelope(frame)
@@ -18,6 +21,7 @@ extension TreeServerMessage {
     return .response(id, try response(&body))
   }
 
+  /// A missing reason or host is an empty text. An unknown letter is skipped, for newer servers.
   private static func control(_ envelope: inout Envelope) throws(WireError) -> TreeServerMessage {
     let data = try envelope.body?.wireValue() ?? .null
     switch envelope.control {
@@ -31,6 +35,8 @@ extension TreeServerMessage {
     }
   }
 
+  /// Reads `{"s":status,"d":payload,"v":version}`. The payload stays text: only the request that it
+  /// answers tells its form. Without a status the request has failed.
   private static func response(_ reader: inout JSONReader) throws(WireError) -> TreeResponse {
     var response = TreeResponse(.failed)
     try reader.members(orThrow: WireError.json) { name, reader throws(WireError) in
@@ -44,6 +50,8 @@ extension TreeServerMessage {
     return response
   }
 
+  /// Reads the body of a push by its action. Data of servers are read tolerantly: a key that breaks
+  /// today's rules may have been stored under older ones.
   private static func push(
     _ action: String, _ reader: inout JSONReader
   ) throws(WireError) -> TreeServerMessage {
@@ -63,6 +71,10 @@ extension TreeServerMessage {
     }
   }
 
+  /// Reads `{"p":path,"d":content,"t":tag,"v":version}`.
+  ///
+  /// - Parameter read: Reads the content of the push.
+  /// - Throws: ``WireError/malformed(_:)`` without path or content.
   private static func push<Content>(
     _ reader: inout JSONReader, _ read: (inout JSONReader) throws(TreeError) -> Content
   ) throws(WireError) -> TreePush<Content> {
@@ -88,6 +100,8 @@ extension TreeServerMessage {
     return TreePush(path: path, content, tag: tag, version: version)
   }
 
+  /// Reads a push without data: `c` a revoked listen, `ac` revoked credentials, `apc` a revoked app
+  /// check, `sd` a message for the log.
   private static func notice(
     _ action: String, _ body: JSONValue
   ) throws(WireError) -> TreeServerMessage {
@@ -105,6 +119,7 @@ extension TreeServerMessage {
     } catch {
       throw .malformed("the path of a revoked listen: \(error)")
     }
+    // Stock servers send no status with a revoked listen: the rules are the only reason they have.
     let why = body["s"] == nil ? TreeStatus.permissionDenied : status
     guard case .array(let queries) = body["q"], let first = queries.first else {
       return .listenRevoked(path, .all, why, detail: detail)
@@ -118,6 +133,8 @@ extension TreeServerMessage {
 }
 
 extension TreeHandshake {
+  /// - Throws: ``WireError/malformed(_:)`` without a time, or with one of 2⁵³ milliseconds and
+  ///   more.
   fileprivate init(_ value: JSONValue) throws(WireError) {
     // Clients reckon with it: a number that is no time must not get further.
     guard let time = value["ts"]?.integer, time.magnitude < 1 << 53 else {
@@ -132,6 +149,8 @@ extension TreeHandshake {
 
 extension JSONReader {
   /// Reads a value of any kind as its own text.
+  ///
+  /// The bytes are copied out of the frame, which is freed after it is read.
   fileprivate mutating func wireRaw() throws(WireError) -> [UInt8] {
     do throws(JSONError) { return text(in: try skip()) } catch { throw .json(error) }
   }
@@ -145,6 +164,7 @@ extension JSONReader {
     }
   }
 
+  /// Reads a list of range merges.
   fileprivate mutating func rangeMerges() throws(TreeError) -> [TreeRangeMerge] {
     var merges: [TreeRangeMerge] = []
     do throws(JSONError) { try beginArray() } catch { throw .json(error) }
@@ -158,6 +178,8 @@ extension JSONReader {
     }
   }
 
+  /// Reads `{"s":start,"e":end,"m":node}`. Start is exclusive and end inclusive; a missing one is
+  /// open.
   private mutating func rangeMerge() throws(TreeError) -> TreeRangeMerge {
     var start: TreePath?
     var end: TreePath?
@@ -173,6 +195,7 @@ extension JSONReader {
     return TreeRangeMerge(start: start, end: end, node: node)
   }
 
+  /// Reads a string for a reader that throws errors of the tree.
   private mutating func treeText() throws(TreeError) -> String {
     do throws(JSONError) { return try string() } catch { throw .json(error) }
   }

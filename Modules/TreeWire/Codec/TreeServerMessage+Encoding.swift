@@ -8,6 +8,9 @@ extension TreeServerMessage {
   public func encode() -> [UInt8] { encode(capacity: 0) }
 
   /// The frame, with room for so many bytes of data reserved.
+  ///
+  /// - Parameter data: About the bytes of the content of a push; 0 when it is small or unknown. The
+  ///   buffer then grows by copies.
   package func encode(capacity data: Int) -> [UInt8] {
     var capacity = Self.envelopeBytes + data
     if case .response(_, let response) = self { capacity += response.payload.count }
@@ -42,11 +45,17 @@ extension TreeServerMessage {
   }
 
   /// The room for a message without its data.
+  ///
+  /// A long path does not fit, and makes the buffer grow.
   private static let envelopeBytes = 256
 
   /// Returns the frame of a response with data, whose text is written once and not copied.
   ///
   /// It equals that of ``response(_:_:)`` with ``TreeResponse/data(_:)``.
+  ///
+  /// The caller knows the limit of an answer before the text exists. A text that turns out longer
+  /// is dropped after it was written, so the limit bounds what is sent, not the memory of the
+  /// moment.
   ///
   /// - Parameters:
   ///   - limitBytes: The most bytes of the data's text.
@@ -64,6 +73,7 @@ extension TreeServerMessage {
       writer.member("s", TreeStatus.ok.rawValue)
       let before = writer.bytes.count
       writer.node(node)
+      // The member's comma, name and colon are not part of the data.
       count = writer.bytes.count - before - #","d":"#.utf8.count
       writer.endObject()
     }
@@ -84,6 +94,7 @@ extension TreeHandshake {
 }
 
 extension TreeResponse {
+  /// A payload is JSON already and is copied as it is.
   fileprivate func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.member("s", status.rawValue)
@@ -95,6 +106,7 @@ extension TreeResponse {
 }
 
 extension JSONWriter {
+  /// Writes a push around the members of its body.
   fileprivate mutating func push(_ action: String, _ body: (inout JSONWriter) -> Void) {
     data { writer in
       writer.member("a", action)
@@ -105,6 +117,7 @@ extension JSONWriter {
     }
   }
 
+  /// Writes a push with a path, its content, and the tag and version that it has.
   fileprivate mutating func push<Content>(
     _ action: String, _ push: TreePush<Content>, _ content: (inout JSONWriter, Content) -> Void
   ) {
@@ -116,6 +129,7 @@ extension JSONWriter {
     }
   }
 
+  /// Writes the member `d` with a list of range merges.
   fileprivate mutating func rangeMerges(_ merges: [TreeRangeMerge]) {
     key("d")
     beginArray()
@@ -130,6 +144,8 @@ extension JSONWriter {
     endArray()
   }
 
+  /// The standard message has neither status nor detail. They are written only when they say more
+  /// than that the rules deny the listen, so stock clients see what they know.
   fileprivate mutating func revoke(
     _ path: TreePath, _ query: TreeQuery, _ status: TreeStatus, _ detail: String
   ) {
@@ -146,6 +162,7 @@ extension JSONWriter {
     }
   }
 
+  /// Writes the end of a credential.
   fileprivate mutating func revoke(_ action: String, _ status: TreeStatus, _ detail: String) {
     push(action) { writer in
       writer.member("s", status.rawValue)

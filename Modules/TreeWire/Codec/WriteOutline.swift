@@ -4,13 +4,20 @@ package import TernCore
 ///
 /// Rules can deny most writes of unknown clients by these alone, before the memory is spent that
 /// the data take.
+///
+/// It promises nothing about the data: a write with an outline may still be invalid. A caller that
+/// cannot deny the write decodes the frame as a whole.
 package struct WriteOutline: Sendable, Equatable {
   /// The number of the request.
   package let request: UInt64
   /// The paths, counted from the root.
+  ///
+  /// A put has one, its own; a merge has one for each member. They may repeat and cover each other.
   package let paths: [TreePath]
 
   /// Writes to more paths are judged with their data.
+  ///
+  /// Each path costs a judgement, so many of them would cost more than the data they spare.
   package static let mostPaths = 256
 
   /// Reads a frame; `nil` unless it holds a write, or an onDisconnect operation, that is valid as
@@ -41,6 +48,8 @@ package struct WriteOutline: Sendable, Equatable {
         case "d" where isMerge:
           guard let read = try Self.paths(of: &body) else { return nil }
           names = read
+        // A number may follow anywhere in the body, so the whole body is walked before there is an
+        // outline.
         case "w": return nil
         default: try body.skip()
         }
@@ -55,6 +64,8 @@ package struct WriteOutline: Sendable, Equatable {
 
   /// Reads the paths of an update over REST, relative to its own; `nil` when the text is not a
   /// valid object of at most ``mostPaths`` paths.
+  ///
+  /// - Complexity: O(*n*) in the bytes of the text; allocates for paths alone.
   package static func paths(ofUpdate text: [UInt8]) -> [TreePath]? {
     var reader = JSONReader(text)
     do throws(JSONError) {
@@ -66,6 +77,8 @@ package struct WriteOutline: Sendable, Equatable {
     }
   }
 
+  /// - Returns: `nil` for more than ``mostPaths`` paths, and for a key that is no path.
+  /// - Throws: `JSONError` for a text that is no object.
   private static func paths(of reader: inout JSONReader) throws(JSONError) -> [TreePath]? {
     var paths: [TreePath] = []
     try reader.beginObject()

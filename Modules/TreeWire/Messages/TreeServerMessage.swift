@@ -2,10 +2,16 @@ public import TernCore
 public import TernQuery
 
 /// A message from a server to a client. Source: realtime reference, sections 10.4, 10.5 and 10.7.
+///
+/// The order of messages has a meaning: the pushes of a write come before the response to it, and
+/// the first data of a listen before the response to the listen. On one connection the versions of
+/// pushes never go back.
 public enum TreeServerMessage: Equatable, Sendable {
   /// The first message on every connection.
   case handshake(TreeHandshake)
   /// Another session of this client is open: to take its place, open once more.
+  ///
+  /// The older session lives until then. A link that the client has left answers nothing.
   case inquiry
   /// Connect to another host at once.
   case redirect(host: String)
@@ -18,10 +24,14 @@ public enum TreeServerMessage: Equatable, Sendable {
   /// The answer to the request of that number.
   case response(UInt64, TreeResponse)
   /// The node at a path is now this.
+  ///
+  /// An empty node says that there is nothing at the path.
   case put(TreePush<TreeNode>)
   /// The nodes at these paths below a path are now these.
   case merge(TreePush<TreeMerge>)
   /// The leaves in these ranges below a path are now these.
+  ///
+  /// Only listens with a compound hash get it.
   case rangeMerge(TreePush<[TreeRangeMerge]>)
   /// The server no longer serves a listen; the status and the detail say why.
   case listenRevoked(
@@ -39,6 +49,8 @@ public enum TreeServerMessage: Equatable, Sendable {
 }
 
 /// The server's greeting.
+///
+/// A client computes the offset of its clock from ``time``, for its estimates of server timestamps.
 public struct TreeHandshake: Equatable, Sendable {
   /// The server's clock in milliseconds since 1970.
   public var time: Int64
@@ -47,8 +59,13 @@ public struct TreeHandshake: Equatable, Sendable {
   /// The host to use for the next connections.
   public var host: String
   /// The name of this session.
+  ///
+  /// The client names it as ``TreeOpening/lastSession`` when it comes back.
   public var session: String
   /// The number of the last write the server has of the stream the client opened with.
+  ///
+  /// 0 when the server has none; `nil` when the client has named no stream. The client asks for the
+  /// outcomes up to it and sends what follows.
   public var lastSequence: UInt64?
 
   /// Makes a greeting.
@@ -64,6 +81,8 @@ public struct TreeHandshake: Equatable, Sendable {
 }
 
 /// New data for listeners.
+///
+/// The same push is sent to every session that listens without a tag, as one frame.
 public struct TreePush<Content: Equatable & Sendable>: Equatable, Sendable {
   /// The location that changed.
   public var path: TreePath
@@ -84,6 +103,8 @@ public struct TreePush<Content: Equatable & Sendable>: Equatable, Sendable {
 }
 
 /// The status of a finished request. Source: realtime reference, section 10.8.
+///
+/// Statuses are open: one that is not listed here is a failure with that name.
 public struct TreeStatus: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
 
@@ -92,10 +113,14 @@ public struct TreeStatus: RawRepresentable, Hashable, Sendable {
   }
 
   /// It was done.
+  ///
+  /// The version of the response tells the commit.
   public static let ok = TreeStatus(rawValue: "ok")
   /// The rules forbid it.
   public static let permissionDenied = TreeStatus(rawValue: "permission_denied")
   /// The value is not the one a conditional put expects.
+  ///
+  /// The client reads the data again and repeats its transaction.
   public static let dataStale = TreeStatus(rawValue: "datastale")
   /// Refused for a reason told in the detail.
   public static let failed = TreeStatus(rawValue: "failed")
@@ -106,12 +131,18 @@ public struct TreeStatus: RawRepresentable, Hashable, Sendable {
   /// More data than one read may return.
   public static let tooBig = TreeStatus(rawValue: "too_big")
   /// Try again later.
+  ///
+  /// Nothing is recorded, so the same number may be sent again.
   public static let unavailable = TreeStatus(rawValue: "unavailable")
   /// The write's number is not the next one of its stream.
+  ///
+  /// Nothing is recorded. The detail names the number that is expected.
   public static let gap = TreeStatus(rawValue: "gap")
 }
 
 /// The answer to a request.
+///
+/// ``payload`` is kept as text, which the request that it answers gives a meaning.
 public struct TreeResponse: Equatable, Sendable {
   /// The status of the request.
   public var status: TreeStatus

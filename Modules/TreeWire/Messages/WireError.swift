@@ -2,6 +2,9 @@ public import TernCore
 public import TernQuery
 
 /// The reason a frame is no message.
+///
+/// Servers throw it about clients, and clients about servers. Nothing of the frame has had an
+/// effect.
 public enum WireError: Error, Hashable, Sendable {
   /// The frame is not JSON; close the connection.
   case json(JSONError)
