@@ -3,8 +3,14 @@ import TernQuery
 import TernStorage
 
 /// A walk over the collections below a path, which leaps over what lies below one name.
+///
+/// It walks the rows of kind `02`, which map the path of a collection to its scope. They outlive
+/// the documents of the collection, so a row promises only that there was a document once;
+/// ``holdsDocuments(below:)`` tells whether there is one. The value of a row is the scope in 4
+/// bytes and the path in UTF-8, as the key may hold the path cut.
 struct CollectionRows {
   private let reading: DocumentReading
+  /// The rows that are still ahead. Every leap raises its lower bound.
   private var range: KeyRange
   private let time: DocumentVersion?
   /// The reason why documents cannot be looked up at `time`; `nil` as long as they can.
@@ -20,6 +26,12 @@ struct CollectionRows {
   }
 
   /// The first name after `base` on the way to a collection; `nil` when there are no more.
+  ///
+  /// The walk stays at the row it has found: a caller leaps on with ``skip(_:)`` once it is done
+  /// with the name. Otherwise the same name comes again.
+  ///
+  /// - Parameter base: A path and its slash; empty at the root.
+  /// - Complexity: One row for each name, whatever lies below it.
   mutating func nextName(after base: String) throws(StorageError) -> String? {
     while let row = try reading.scan(range, limit: 1).first {
       reading.cost.entriesRead += 1
@@ -36,18 +48,25 @@ struct CollectionRows {
   }
 
   /// Leaps over everything before a path.
+  ///
+  /// The walk never moves back.
   mutating func begin(at path: String) {
     let first = reading.rows.collections(below: path).lower
     if bytesPrecede(range.lower, first) { range.lower = first }
   }
 
   /// Leaps over everything at and below a path.
+  ///
+  /// A path that is no prefix of rows skips nothing.
   mutating func skip(_ path: String) {
     let passed = reading.rows.collections(below: path)
     if let end = passed.upper, bytesPrecede(range.lower, end) { range.lower = end }
   }
 
   /// Returns `true` if a collection at or below a path contains a document.
+  ///
+  /// - Complexity: O(collections at and below the path) until the first with a document. At an
+  ///   earlier time, also the changes of each since then.
   mutating func holdsDocuments(below path: String) throws(StorageError) -> Bool {
     let walk = EntryWalk(reading, [reading.rows.collections(below: path)], isReversed: false)
     while let row = try walk.current() {
@@ -62,6 +81,7 @@ struct CollectionRows {
     return false
   }
 
+  /// - Parameter scope: The number of `collection`.
   private mutating func holdsDocuments(
     _ scope: ScopeNumber, _ collection: CollectionPath
   ) throws(StorageError) -> Bool {
@@ -91,12 +111,18 @@ struct CollectionRows {
 }
 
 /// The documents of a collection, and the places of those that are missing above others.
+///
+/// It merges two walks in the order of keys: the rows of documents, page by page, and the names
+/// below the collection that have collections with documents. It reads the current state alone.
 struct GapScan {
   private let collection: CollectionPath
   private let reading: DocumentReading
+  /// The names that have collections below them, ahead of the scan.
   private var rows: CollectionRows
+  /// The last document that was read; the next page begins behind it.
   private var after: DocumentKey?
 
+  /// - Parameter after: The last key of the page before; `nil` for the first page.
   init(_ collection: CollectionPath, _ reading: DocumentReading, after: DocumentKey?) {
     self.collection = collection
     self.reading = reading
@@ -116,6 +142,7 @@ struct GapScan {
     while documents.count < count, byteCount <= limitBytes {
       switch (existing.first, missing) {
       case (nil, nil): return documents
+      // A document that exists comes first, also where its key is the next name with collections.
       case (let document?, let key) where key.map { document.key <= $0 } ?? true:
         documents.append(document)
         byteCount += document.fields?.bytes.count ?? 0
@@ -134,8 +161,10 @@ struct GapScan {
     return documents
   }
 
+  /// The documents that are read at a time. A page of an answer has at most 300.
   private static let pageRows = 64
 
+  /// Reads the next documents behind ``after``; none at the end of the collection.
   private func existing() throws(StorageError) -> [Document] {
     guard let scope = try reading.scope(of: collection) else { return [] }
     var range = KeyRange(prefix: reading.rows.key(.document, scope))
@@ -153,6 +182,7 @@ struct GapScan {
     return documents
   }
 
+  /// Returns the next key that has a document below it, whether or not a document has that key.
   private mutating func nextMissing() throws(StorageError) -> DocumentKey? {
     let base = collection.text + "/"
     while let id = try rows.nextName(after: base) {

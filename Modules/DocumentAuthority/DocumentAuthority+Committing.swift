@@ -5,6 +5,10 @@ package import TernStorage
 extension DocumentAuthority {
   /// Works out a commit: all writes in order, each seeing those before it, or none.
   ///
+  /// A precondition that fails, a value that breaks a rule, and a document that cannot be stored or
+  /// indexed are rejections. Inside of a transaction a failed precondition is ABORTED, so that the
+  /// client reads again.
+  ///
   /// - Parameters:
   ///   - mutations: The writes.
   ///   - reads: What a transaction has read; refused with ABORTED when any of it has changed.
@@ -68,6 +72,9 @@ extension DocumentAuthority {
 
   /// The rows that carry out a decision, seen by later reads of `reader`, and its log record.
   ///
+  /// - Parameters:
+  ///   - decision: Made in the state that `reader` shows, without a commit in between.
+  ///   - reader: The changes of the batch so far; those of the decision are added to it.
   /// - Returns: Nothing to commit when the decision changes no document.
   /// - Throws: Also ``StorageError/keyTooLong(bytes:)`` and ``StorageError/valueTooLong(bytes:)``
   ///   for a decision that no store takes; it changes nothing.
@@ -88,17 +95,29 @@ extension DocumentAuthority {
 }
 
 /// The documents of one commit while its writes are applied in order.
+///
+/// It has each document twice: before the commit, and after the writes so far. A write sees the
+/// effects of earlier ones. Nothing of it reaches the store when a write is rejected.
 private struct CommitDraft {
+  /// The version of the commit and the value of its server timestamps.
   private let version: DocumentVersion
+  /// The latest time that a precondition may name, in microseconds.
   private let now: Int64
+  /// The database, for names in texts.
   private let database: DocumentDatabase
   /// True when preconditions and the size of documents do not count.
   private let isRehearsal: Bool
+  /// The effect of each write, for the rules of access.
   private(set) var steps: [DocumentCommitStep] = []
+  /// The documents as they are stored.
   private var before: [DocumentKey: Document] = [:]
+  /// The documents after the writes so far. A key is here exactly when it is in ``before``.
   private var current: [DocumentKey: Document] = [:]
+  /// The keys in the order of their first write; changes come in this order.
   private var order: [DocumentKey] = []
+  /// The transforms of each document over all writes, for the limit.
   private var transformCounts: [DocumentKey: Int] = [:]
+  /// One result for each write so far.
   private var results: [DocumentWriteResult] = []
   /// The bytes of the documents after each step, which are in memory together.
   private var stepBytes = 0
@@ -117,12 +136,16 @@ private struct CommitDraft {
 
   func knows(_ key: DocumentKey) -> Bool { current[key] != nil }
 
+  /// Adds a document that a write is about, as it is stored.
   mutating func load(_ document: Document) {
     before[document.key] = document
     current[document.key] = document
     order.append(document.key)
   }
 
+  /// Applies one write to the document that was loaded for it.
+  ///
+  /// - Throws: `DocumentStatus`, and then the draft is of no further use, apart from its ``steps``.
   mutating func apply(_ mutation: DocumentMutation) throws(DocumentStatus) {
     let key = mutation.key
     try check(mutation)
@@ -134,6 +157,7 @@ private struct CommitDraft {
     } catch {
       throw status(of: error, mutation, document)
     }
+    // Every step keeps a document of its own, so a large one that is written often counts as often.
     stepBytes += outcome.document.fields?.bytes.count ?? 0
     if isTooLarge {
       throw DocumentStatus(
@@ -146,11 +170,15 @@ private struct CommitDraft {
     results.append(result(of: mutation, outcome.document, outcome.results))
   }
 
+  /// Checks a write by itself, and the transforms of its document so far.
+  ///
+  /// - Throws: INVALID_ARGUMENT.
   private mutating func check(_ mutation: DocumentMutation) throws(DocumentStatus) {
     let key = mutation.key
     do throws(DocumentError) { try mutation.check() } catch {
       throw DocumentStatus(.invalidArgument, error.serviceText)
     }
+    // No document has a version that is yet to come. The service tells the client of the mistake.
     if case .version(let wanted) = mutation.precondition, wanted.microseconds > now {
       throw DocumentStatus(.invalidArgument, "The precondition 'update_time' is in the future.")
     }
@@ -191,6 +219,9 @@ private struct CommitDraft {
   }
 
   /// Source: documents reference, sections 3.3 and 3.5.
+  ///
+  /// Makes the result of a write that was applied. Deletions and verifications have no version, and
+  /// transforms of arrays have null for a value.
   private func result(
     of mutation: DocumentMutation, _ document: Document, _ values: [DocumentValue]
   ) -> DocumentWriteResult {
@@ -209,6 +240,7 @@ private struct CommitDraft {
 
   /// - Parameter last: The version of a commit that changes nothing, which leaves no trace: told
   ///   another one, a client would ignore what is committed before that.
+  /// - Returns: A failure when a document is too large for the store or for its indexes.
   func finish(unchanged last: DocumentVersion) -> Result<DocumentDecision, DocumentStatus> {
     var changes: [DocumentCommitChange] = []
     for key in order {
@@ -225,6 +257,8 @@ private struct CommitDraft {
   }
 
   /// The reason a document cannot be stored or indexed; `nil` when it can.
+  ///
+  /// - Complexity: O(1) for small documents; otherwise the index entries are made and counted.
   private static func limits(of document: Document) -> DocumentStatus? {
     guard let fields = document.fields else { return nil }
     if fields.bytes.count > DocumentAuthorityLimits.packedBytes {

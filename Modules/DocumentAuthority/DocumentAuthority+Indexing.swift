@@ -2,19 +2,30 @@ import TernCore
 package import TernStorage
 
 /// Limits for the composite indexes that a server creates by itself.
+///
+/// Each index costs every later write of the scope, so few are made, and none for small results.
 package enum DocumentIndexLimits {
   /// The most of one collection, or of one group.
+  ///
+  /// Beyond it no index is made; none is ever dropped to make room for another.
   package static let perScope = 16
   /// The fewest rows a query has to read before an index is worth while.
+  ///
+  /// Below it a query is fast enough whatever the ratio is.
   package static let rowsRead = 200
   /// The most rows that a query may read for each document it returns.
   package static let rowsPerDocument = 4
   /// The most documents that are taken into an index at a time.
+  ///
+  /// A step is one commit, so it bounds the time that other commits wait.
   package static let documentsPerStep = 500
 }
 
 extension DocumentAuthority {
   /// Begins indexes that would have spared a query most of what it read.
+  ///
+  /// The definition is committed first and marks the index as unbuilt. From then on every commit
+  /// writes its entries, while ``buildIndexes(in:)`` adds those of older documents.
   ///
   /// - Returns: What to commit; nothing when the query was served well, or can be served no
   ///   better. ``buildIndexes(in:)`` goes on from there.
@@ -51,6 +62,10 @@ extension DocumentAuthority {
   ///
   /// Writes that happen meanwhile are in it already. An index whose documents cannot all be read
   /// does not become whole, and so serves no query; the others go on.
+  ///
+  /// The mark in the definition is the key of the last document that was taken in. The state is
+  /// durable after each step, so a restart goes on from there.
+  ///
   /// - Returns: What to commit; nothing when nothing is left to do.
   package func buildIndexes(in reader: any StoreReader) throws(StorageError) -> [Mutation] {
     let reading = DocumentReading(rows, reader)
@@ -66,6 +81,7 @@ extension DocumentAuthority {
     return []
   }
 
+  /// Takes in the documents behind the row `mark`, which is empty at the beginning.
   private func build(
     _ index: CompositeIndex, from mark: [UInt8], _ reading: DocumentReading
   ) throws(StorageError) -> [Mutation] {

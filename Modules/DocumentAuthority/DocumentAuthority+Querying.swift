@@ -3,6 +3,9 @@ package import TernQuery
 package import TernStorage
 
 /// The plan and the cost of a query.
+///
+/// It is complete once the query is over; the server answers `explain` with it and makes indexes
+/// from it.
 package struct DocumentExplanation: Sendable {
   /// The access paths that the plan chose, as readable text.
   package let choices: [String]
@@ -24,6 +27,8 @@ extension DocumentAuthority {
   ///   - time: An earlier version to read at, at most
   ///     ``DocumentAuthorityLimits/changeRetention`` ago; `nil` for now.
   ///   - body: Takes one document; `false` ends the query.
+  /// - Returns: A failure when the state at `time` is not known any more or takes too much memory.
+  ///   Nothing was handed out then.
   /// - Complexity: Follows the result where one index serves the query, or alternatives of equal
   ///   values; see Docs/Formats/document-rows.md, section 3.
   package func run(
@@ -88,6 +93,7 @@ extension DocumentAuthority {
       base, past, reading, isOrdered: isOrdered,
       atMost: bounds.max() ?? .max)
     var failure: StorageError?
+    // An iterator cannot throw: the error is kept, and looked at after the computation.
     let documents = AnyIterator<Document> {
       do throws(StorageError) { return try run.next() } catch {
         failure = error
@@ -99,6 +105,7 @@ extension DocumentAuthority {
     return .success((values, run.explanation))
   }
 
+  /// The rejection of a read as of a time that lies beyond the kept history.
   package static let tooOld = DocumentStatus(
     .invalidArgument, "The requested 'read_time' is too old.")
 
@@ -108,6 +115,7 @@ extension DocumentAuthority {
     .resourceExhausted,
     "More was changed since the requested 'read_time' than can be held in memory.")
 
+  /// Hands out the last documents of a query, which it keeps until all are found.
   private func runBackwards(
     _ query: DocumentQuery, at time: DocumentVersion?, _ reading: DocumentReading,
     _ body: (Document) throws(StorageError) -> Bool
@@ -157,7 +165,9 @@ extension DocumentAuthority {
 
 /// The fields that are handed out of each document of a query.
 private struct QuerySelection {
+  /// The selected fields; `nil` for all.
   private let mask: DocumentFieldMask?
+  /// The field with the distance of a search by similarity.
   private let distance: DocumentFieldPath?
 
   init(_ query: DocumentQuery) {
@@ -178,13 +188,21 @@ private struct QuerySelection {
 }
 
 /// A query that is being run: its limit and offset over the stream that a plan gives.
+///
+/// The plan serves the current state. A run at an earlier time merges two streams: the plan's,
+/// without the documents that have changed since, and those documents as they were, matched and
+/// sorted here.
 struct QueryRun {
   private let reading: DocumentReading
   private let planner: QueryPlanner
   private let stream: DocumentStream
+  /// The offset.
   private var toSkip: Int
+  /// The documents of the offset that were passed so far.
   private var skipped = 0
+  /// The documents that may still be returned.
   private var remaining: Int
+  /// The documents that were returned so far.
   private var returned = 0
 
   /// - Parameters:
@@ -218,6 +236,7 @@ struct QueryRun {
     }
   }
 
+  /// Returns the next document behind the offset; `nil` at the end or at the limit.
   mutating func next() throws(StorageError) -> Document? {
     if remaining == 0 { return nil }
     while let document = try stream.next() {
@@ -232,6 +251,7 @@ struct QueryRun {
     return nil
   }
 
+  /// The plan and the cost so far.
   var explanation: DocumentExplanation {
     DocumentExplanation(
       choices: planner.choices, cost: reading.cost, returned: returned, skipped: skipped,

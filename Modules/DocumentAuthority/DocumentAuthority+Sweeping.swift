@@ -2,6 +2,9 @@ import TernCore
 package import TernStorage
 
 /// Limits for one run that removes expired document history.
+///
+/// A run is one commit among others. Its steps bound the time that it takes, and it takes more of
+/// them the more scopes there are, because each step looks at one.
 package enum DocumentSweepLimits {
   /// The fewest steps of one run.
   package static let leastSteps = 16
@@ -11,6 +14,8 @@ package enum DocumentSweepLimits {
   /// steps in a minute than collections and groups, each of which can need one.
   package static let scopesPerStep = 8
   /// The longest time whose changes one step forgets, in microseconds: a minute.
+  ///
+  /// A removal is one range, whose cost grows with the rows in it.
   package static let microsecondsPerStep: Int64 = 60_000_000
 }
 
@@ -27,6 +32,10 @@ extension DocumentAuthority {
   ///
   /// A step looks at one collection or group, and forgets at most a minute's changes there; the
   /// next one goes on with what is left. Damaged records are forgotten like others, in their time.
+  ///
+  /// Only rows of kind `07` are removed. Reads as of an earlier time, resumed listeners and
+  /// transactions use them, and none of these reaches behind the retention.
+  ///
   /// - Parameters:
   ///   - scope: Where to go on; 0 to begin with.
   ///   - limit: The most steps.

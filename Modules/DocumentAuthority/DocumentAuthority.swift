@@ -8,6 +8,9 @@ package import TernStorage
 /// It judges form, not permission, and does no more than read: commits are handed out as
 /// mutations. Every reader it is given is one state of a store, a batch's own changes included;
 /// everything that one call answers is consistent.
+///
+/// The server calls it on its executor, and reads of queries may run on other threads: it is a
+/// value without state of its own. Who may read or write is decided by the rules in `Security`.
 package struct DocumentAuthority: Sendable {
   /// The rows of the database.
   package let rows: DocumentRows

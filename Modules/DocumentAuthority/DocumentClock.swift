@@ -17,5 +17,7 @@ package struct DocumentClock: Hashable, Sendable {
   package init() {}
 
   /// Takes note of a commit, or of the last one of the run before.
+  ///
+  /// The clock never goes back.
   package mutating func note(_ version: DocumentVersion) { reading = max(reading, version) }
 }
