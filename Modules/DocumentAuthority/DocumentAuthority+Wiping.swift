@@ -11,8 +11,6 @@ extension DocumentAuthority {
   /// - Parameters:
   ///   - now: Wall-clock time in microseconds since 1970.
   ///   - reader: The state that is wiped; later reads of it see nothing.
-  /// - Returns: The decision names every document as deleted, so that listeners are told; the
-  ///   mutations remove the whole range of the database; the record is what the log keeps.
   /// - Complexity: Reads every document, and holds them all in memory.
   package func wipe(
     now: Int64, to reader: PendingReader

@@ -3,21 +3,29 @@ package import TernLedger
 package import TernStorage
 
 /// The beginning of an epoch of a database that was restored from a backup.
+///
+/// Clients of a restored database hold versions and resume tokens from after the backup. The epoch
+/// is later than all of them: documents get its version, so that clients take them over what they
+/// hold, and the state gets it as its first commit, so that their tokens are void.
 package struct DocumentEpoch: Sendable {
   private let rows: DocumentRows
 
   /// The epoch of the database below `prefix`.
+  ///
+  /// The name of the database has no part in this.
   package init(prefix: [UInt8]) { rows = DocumentRows(prefix: prefix) }
 
   /// The version of a restored database, later than every version that a client may have seen.
   ///
   /// - Parameter now: Wall-clock time in microseconds since 1970.
+  /// - Returns: `nil` for a database without a commit, which has nothing to adopt.
   package func nextEpoch(
     now: Int64, in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> DocumentVersion? {
     try state(in: view)?.nextVersion(now: now)
   }
 
+  /// - Returns: `nil` before the first commit.
   private func state(
     in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> DatabaseState? {
@@ -36,6 +44,12 @@ package struct DocumentEpoch: Sendable {
 
   /// Returns the value that one of the database's rows has in the epoch: documents are of that
   /// version, and so is the database as a whole.
+  ///
+  /// - Parameters:
+  ///   - value: The value as it was backed up.
+  ///   - key: The whole key of the row, the prefix included.
+  /// - Returns: The value itself for every row that holds no version: indexes and numbers of
+  ///   scopes.
   package func adopted(
     _ value: Span<UInt8>, for key: [UInt8], _ epoch: DocumentVersion
   ) throws(StorageError) -> [UInt8] {
@@ -44,6 +58,7 @@ package struct DocumentEpoch: Sendable {
       guard value.count > StoredDocument.headBytes else { throw .corruptRecord(key: key) }
       var writer = ByteWriter()
       writer.append(bigEndian: epoch.microseconds)
+      // Bytes 0 to 7 are the version that made the document, which stays.
       value.replaceSubrange(8..<16, with: writer.bytes)
     } else if key == rows.key(.state) {
       guard var state = DatabaseState(value) else { throw .corruptRecord(key: key) }
@@ -56,7 +71,10 @@ package struct DocumentEpoch: Sendable {
   /// Gives some documents the version of the epoch, so that clients take them in place of what they
   /// saw after the backup.
   ///
-  /// - Parameter key: The last row that was visited; `nil` at the beginning.
+  /// - Parameters:
+  ///   - key: The last row that was visited; `nil` at the beginning.
+  ///   - transaction: Gets the changes of one page, at most 1,000 documents. The state changes with
+  ///     the last page.
   /// - Returns: The last row visited now; `nil` at the end, when the database is of that epoch and
   ///   every resume token of before is void.
   package func adopt(
@@ -79,6 +97,10 @@ package struct DocumentEpoch: Sendable {
 extension DocumentRecord {
   /// Makes a commit again that the log of another store has kept.
   ///
+  /// The indexes and the rows of what was before are made again, as a log record has documents
+  /// alone.
+  ///
+  /// - Parameter reader: The state that the commits before this one have left.
   /// - Returns: The changes, which later reads of `reader` see.
   package func replay(to reader: PendingReader) throws(StorageError) -> [Mutation] {
     let authority = DocumentAuthority(rows: DocumentRows(prefix: prefix))

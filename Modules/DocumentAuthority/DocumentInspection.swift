@@ -3,6 +3,8 @@ import TernLedger
 package import TernStorage
 
 /// The check of a database's rows against each other.
+///
+/// It reads and repairs nothing. An operator runs it by way of the check of a store.
 package struct DocumentInspection: Sendable {
   private let rows: DocumentRows
 
@@ -11,10 +13,15 @@ package struct DocumentInspection: Sendable {
 
   /// Compares the indexes with the documents, and tells what does not fit.
   ///
+  /// For each document the entries that it must have are made again and looked up. Then all entries
+  /// are counted: more of them than were expected belong to no document.
+  ///
   /// - Parameters:
   ///   - reader: One state of the store.
   ///   - tell: Called with a sentence for each finding.
   /// - Returns: The number of documents.
+  /// - Throws: ``StorageError/corruptRecord(key:)`` for a document or a definition that cannot be
+  ///   read.
   /// - Complexity: O(*rows of the database*).
   package func verify(
     in reader: any StoreReader, tell: (String) -> Void
@@ -49,11 +56,15 @@ package struct DocumentInspection: Sendable {
 
   /// Looks for the entries of one document.
   ///
+  /// - Parameter partial: What the rows of unbuilt indexes begin with; documents may lack entries
+  ///   there.
   /// - Returns: Their number.
   private func check(
     _ document: Document, _ reading: DocumentReading, _ partial: Set<[UInt8]>,
     _ tell: (String) -> Void
   ) throws(StorageError) -> Int {
+    // The writer of commits says which rows a document has, as if it were made now. Nothing is
+    // stored.
     var writer = try DocumentRowWriter(reading, version: document.version)
     let missing = Document(document.key, .missing)
     try writer.write(DocumentCommitChange(before: missing, after: document), index: 0)
@@ -73,6 +84,8 @@ package struct DocumentInspection: Sendable {
   }
 
   /// The beginnings of the rows of indexes that are still being built.
+  ///
+  /// Each has the prefix of the database, the kind, and the number of the index in 4 bytes.
   private func partialIndexes(_ reading: DocumentReading) throws(StorageError) -> Set<[UInt8]> {
     var partial: Set<[UInt8]> = []
     for row in try reading.scan(KeyRange(prefix: rows.key(.definition))) {
@@ -82,6 +95,7 @@ package struct DocumentInspection: Sendable {
     return partial
   }
 
+  /// Counts the rows of a kind.
   private func count(
     _ kind: DocumentRows.Kind, in snapshot: borrowing Snapshot
   ) throws(StorageError) -> Int {
@@ -91,6 +105,7 @@ package struct DocumentInspection: Sendable {
     return count
   }
 
+  /// Counts the entries of the indexes that are built.
   private func countComposites(
     _ partial: Set<[UInt8]>, in snapshot: borrowing Snapshot
   ) throws(StorageError) -> Int {

@@ -3,10 +3,16 @@ package import TernQuery
 package import TernStorage
 
 /// A part of a list, and from where to go on.
+///
+/// Pages are cut by number and by bytes, so one may hold fewer elements than were asked for and yet
+/// have a successor. Only an empty token ends a list.
 package struct DocumentPage<Element: Sendable>: Sendable {
   /// The elements of the page, in order.
   package let elements: [Element]
   /// The token of the next page; empty when this is the last.
+  ///
+  /// Opaque to clients. It names the last element, so the list goes on behind it whatever has
+  /// changed.
   package let nextToken: [UInt8]
 }
 
@@ -16,6 +22,9 @@ extension DocumentAuthority {
 }
 
 /// The lists of documents and collections of a database, in pages and parts.
+///
+/// Every function answers from the one state that its reader shows. Two pages of a list may be of
+/// different states.
 package struct DocumentListings: Sendable {
   fileprivate let authority: DocumentAuthority
 
@@ -27,10 +36,12 @@ package struct DocumentListings: Sendable {
   /// A page of documents ends with the one that makes it larger than this: 8 MiB.
   package static let pageBytes = 8 << 20
 
+  /// Returns the size of a page; 0 and less leave it to the server.
   package static func pageSize(_ wanted: Int) -> Int {
     wanted <= 0 ? pageLimit : min(wanted, pageLimit)
   }
 
+  /// Also for a token of another list, where that can be told.
   private static let badToken = DocumentStatus(.invalidArgument, "The page token is invalid.")
 
   /// The documents of a collection, page by page.
@@ -41,6 +52,9 @@ package struct DocumentListings: Sendable {
   ///   - pageSize: At most ``pageLimit``; 0 leaves it to the server.
   ///   - token: That of the page before; empty for the first.
   ///   - time: An earlier version to read at, but not for missing documents; `nil` for now.
+  /// - Returns: A failure with INVALID_ARGUMENT for a token that is none and for an order that
+  ///   cannot be had, and that of ``DocumentAuthority/run(_:at:in:_:)``.
+  /// - Complexity: Follows the page, not the collection, when an index serves the order.
   package func list(
     _ collection: CollectionPath, orderedBy orders: [DocumentOrder] = [],
     showMissing: Bool = false, pageSize: Int = 0, token: [UInt8] = [],
@@ -49,6 +63,7 @@ package struct DocumentListings: Sendable {
     let size = Self.pageSize(pageSize)
     var cursor: DocumentMap?
     if !token.isEmpty {
+      // The token comes from a client, so its bytes are validated like those of a document.
       guard let fields = DocumentFields(validating: token) else {
         return .failure(Self.badToken)
       }
@@ -67,6 +82,7 @@ package struct DocumentListings: Sendable {
       }
       var lister = GapScan(collection, DocumentReading(rows, reader), after: after)
       let limitBytes = Self.pageBytes
+      // One more than the page has tells that another page follows.
       let documents = try lister.next(size + 1, limitBytes: limitBytes)
       let byteCount = documents.reduce(0) { $0 + ($1.fields?.bytes.count ?? 0) }
       return .success(page(documents, size, isCut: byteCount > limitBytes, orders: []))
@@ -115,6 +131,13 @@ package struct DocumentListings: Sendable {
     return outcome.map { _ in page(documents, size, isCut: isCut, orders: []) }
   }
 
+  /// Makes the query of a page.
+  ///
+  /// - Parameters:
+  ///   - cursor: The values of the token: the key under `key`, and each order's value under its
+  ///     position.
+  ///   - count: The most documents.
+  /// - Throws: `DocumentQueryError` for orders that conflict and for a token of another order.
   private func listing(
     _ collection: CollectionPath, _ orders: [DocumentOrder], after cursor: DocumentMap?,
     _ count: Int
@@ -138,6 +161,11 @@ package struct DocumentListings: Sendable {
     return try query.first(count)
   }
 
+  /// Makes a page out of the documents that were found.
+  ///
+  /// - Parameters:
+  ///   - size: The most elements; `documents` may have one more.
+  ///   - isCut: True when the limit of bytes has ended the search.
   private func page(
     _ documents: [Document], _ size: Int, isCut: Bool, orders: [DocumentOrder]
   ) -> DocumentPage<Document> {
@@ -158,6 +186,8 @@ package struct DocumentListings: Sendable {
   /// A collection counts as long as a document is in it, or in another below it.
   ///
   /// - Parameter time: An earlier version to read at; `nil` for now.
+  /// - Returns: The token is the last id. A failure for a time that is not known any more.
+  /// - Complexity: O(collections below the parent), until the page is full.
   package func collectionIDs(
     below parent: DocumentKey?, pageSize: Int = 0, token: [UInt8] = [],
     at time: DocumentVersion? = nil, in reader: any StoreReader
@@ -180,6 +210,8 @@ package struct DocumentListings: Sendable {
   }
 
   /// The fewest documents that are worth a part of their own.
+  ///
+  /// A group of so many documents or fewer gets no cursor.
   package static let leastPart = 128
 
   /// Cursors that divide all documents of a group into parts of about one size.
@@ -189,6 +221,8 @@ package struct DocumentListings: Sendable {
   ///   - count: The most cursors; *n* of them make *n* + 1 parts.
   ///   - time: An earlier version to read at; `nil` for now.
   ///   - leastPart: The number of documents that a part is worth.
+  /// - Returns: Cursors in ascending order, and fewer than `count` for a small group.
+  ///   INVALID_ARGUMENT for another query than a group in the order of keys.
   /// - Complexity: Reads the whole group. Source: documents reference, section 6.6.
   package func partition(
     _ query: DocumentQuery, into count: Int, at time: DocumentVersion? = nil,
@@ -219,14 +253,22 @@ package struct DocumentListings: Sendable {
 }
 
 /// Keys at even distances out of a run of unknown length.
+///
+/// It keeps every *stride*-th key. When it is full, it drops every second one and doubles the
+/// stride, so memory is bounded and the distances stay even.
 private struct UniformSampler {
+  /// The sample, in the order of the run.
   private var keys: [DocumentKey] = []
+  /// The distance of two kept keys; a power of two.
   private var stride = 1
+  /// The keys that were shown so far.
   private var seen = 0
+  /// The number of keys at which the sample is thinned: at least 8 remain for each part.
   private let capacity: Int
 
   init(atLeast count: Int) { capacity = max((count + 1) * 16, 1_024) }
 
+  /// Shows the next key.
   mutating func take(_ key: DocumentKey) {
     if seen % stride == 0 { keys.append(key) }
     seen += 1
@@ -236,6 +278,8 @@ private struct UniformSampler {
   }
 
   /// At most `count` keys, none of them the first.
+  ///
+  /// Small samples give fewer, because a key is used once.
   func parts(_ count: Int) -> [DocumentKey] {
     var parts: [DocumentKey] = []
     if count < 1 { return [] }

@@ -3,22 +3,32 @@ package import TernQuery
 import TernStorage
 
 /// The documents and queries that a transaction has read. They must be unchanged when it commits.
+///
+/// It keeps versions, not documents. The number of entries is limited by
+/// ``DocumentTransactionLimits``.
 package struct DocumentReadSet: Hashable, Sendable {
   /// A query that was run.
   struct Ran: Hashable {
+    /// The query without selection, which says nothing about the documents that it depends on.
     let target: DocumentTarget
     /// The version of the read.
     let version: DocumentVersion
   }
 
   /// The version each document had; ``DocumentVersion/none`` for those that were missing.
+  ///
+  /// A document that was deleted and made again has another version, and counts as changed.
   private(set) var documents: [DocumentKey: DocumentVersion] = [:]
+  /// Queries in the order in which they were run; the same one may be here twice.
   private(set) var queries: [Ran] = []
 
   /// Nothing was read.
   package init() {}
 
   /// Notes a document that was read; the first reading counts.
+  ///
+  /// A second reading of a document that has changed in between must fail the commit, so the first
+  /// version stays.
   package mutating func note(_ document: Document) {
     if documents[document.key] != nil { return }
     documents[document.key] = document.isFound ? document.version : DocumentVersion.none
@@ -48,6 +58,8 @@ extension DocumentAuthority {
     }
     for ran in reads.queries {
       let matcher = DocumentMatcher(DocumentQuery(ran.target))
+      // A read that lies beyond the kept history, or that takes too much memory to check, counts as
+      // changed: the client tries again with newer reads.
       guard
         case .success(let past) = try PastDocuments.read(
           ran.target.source, at: ran.version, reading)

@@ -4,6 +4,10 @@ package import TernStorage
 /// A commit of documents as the log keeps it: enough to make the state again.
 ///
 /// Source: Docs/Formats/document-rows.md, section 4.
+///
+/// Followers take it from the log of a node, and a restore applies it by ``replay(to:)``. Its
+/// layout: `10`; prefix (count, bytes); version in 8 bytes; number of documents (count); for each
+/// its path (count, UTF-8) and its row (count, bytes), empty for a deletion.
 package struct DocumentRecord: Equatable, Sendable {
   /// The prefix of the database's rows.
   package let prefix: [UInt8]
@@ -22,6 +26,8 @@ package struct DocumentRecord: Equatable, Sendable {
   }
 
   /// Reads a record back; `nil` when the bytes are none.
+  ///
+  /// Fields of documents are trusted: the log's checksum vouches for them.
   package init?(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes)
     guard reader.byte() == Self.format, let prefix = reader.counted(),

@@ -5,6 +5,13 @@ package import TernQuery
 ///
 /// Nothing is locked: what a transaction has read is validated when it commits, and read-only
 /// ones read as of one time. Source: documents reference, section 3.9.
+///
+/// The state is in memory and belongs to one open database. It ends with the server: an id of a run
+/// before is recognized by its checksum alone, and gets ABORTED, which makes its client begin anew.
+///
+/// A transaction begins with ``begin(_:for:uptime:randomBits:)``, is looked up by
+/// ``use(_:uptime:)`` for each read, whose results ``note(_:query:at:in:)`` gathers, and ends with
+/// ``finish(_:uptime:)``, ``rollback(_:)``, or ``expire(uptime:)``.
 package struct DocumentTransactions: Sendable {
   /// The access mode of a transaction.
   package enum Kind: Hashable, Sendable {
@@ -26,21 +33,30 @@ package struct DocumentTransactions: Sendable {
     }
   }
 
+  /// A transaction under way.
   private struct Open {
     let kind: Kind
     let owner: Owner?
+    /// The uptime at its beginning, in milliseconds.
     let began: Int64
+    /// The uptime at its last use, in milliseconds.
     var used: Int64
     var reads = DocumentReadSet()
   }
 
   private let limits: DocumentTransactionLimits
+  /// The transactions under way, by id.
   private var open: [[UInt8]: Open] = [:]
   /// The number of transactions under way of each owner that has any.
   private var shares: [Owner: Int] = [:]
   /// The number of reads of all transactions together.
+  ///
+  /// It equals the sum over ``open``; ``expire(uptime:)`` computes it anew.
   private var readCount = 0
   /// The last transactions that were committed, oldest first.
+  ///
+  /// A rollback of one of them is answered with ABORTED, as the service does; older ones are taken
+  /// for rolled back. At the limit the older half is dropped.
   private var committed: [[UInt8]] = []
 
   /// No transactions.
@@ -100,6 +116,11 @@ package struct DocumentTransactions: Sendable {
 
   /// Notes what a transaction has read.
   ///
+  /// - Parameters:
+  ///   - documents: Documents that were read, missing ones included.
+  ///   - query: A query that was run.
+  ///   - version: The version of the query's read.
+  ///   - id: The transaction; nothing is noted for one that only reads, or that has ended.
   /// - Returns: Why it may read no more; the transaction is over then.
   package mutating func note(
     _ documents: [Document] = [], query: DocumentTarget? = nil,
@@ -109,6 +130,7 @@ package struct DocumentTransactions: Sendable {
     for document in documents { open[id]?.reads.note(document) }
     if let query { open[id]?.reads.note(query, at: version) }
     let count = open[id]?.reads.count ?? before
+    // A transaction that reads a document twice has noted it once.
     readCount += count - before
     if count <= limits.reads, readCount <= limits.allReads { return nil }
     forget(id)
@@ -121,11 +143,14 @@ package struct DocumentTransactions: Sendable {
 
   /// Ends a transaction that is to be committed.
   ///
+  /// The transaction is over whatever comes of the commit: a client that retries begins a new one.
+  ///
   /// - Returns: What is to be validated; nothing for one that only reads. Fails like
   ///   ``use(_:uptime:)``.
   package mutating func finish(
     _ id: [UInt8], uptime: Int64
   ) -> Result<DocumentReadSet?, DocumentStatus> {
+    // Taken before the use, which forgets a transaction that is over.
     let reads = open[id]?.reads
     let used = use(id, uptime: uptime)
     // A transaction that only reads has nothing to try again.
@@ -141,12 +166,17 @@ package struct DocumentTransactions: Sendable {
   }
 
   /// Notes that a transaction, which ``finish(_:uptime:)`` has ended, is committed.
+  ///
+  /// - Parameter id: The id, also of a transaction without writes.
   package mutating func noteCommit(_ id: [UInt8]) {
     if committed.count >= limits.committedKept { committed.removeFirst(committed.count / 2) }
     committed.append(id)
   }
 
   /// Rolls a transaction back, unless it has ended.
+  ///
+  /// A rollback of a transaction that has expired or was rolled back succeeds: there is nothing
+  /// left to do.
   ///
   /// - Returns: ABORTED for a committed transaction, INVALID_ARGUMENT for one that never was.
   package mutating func rollback(_ id: [UInt8]) -> DocumentStatus? {
@@ -165,11 +195,14 @@ package struct DocumentTransactions: Sendable {
       ? DocumentStatus(.invalidArgument, "Cannot retry a read-only transaction.") : nil
   }
 
+  /// The client has made the id up, so a retry does not help.
   private static let unknown = DocumentStatus(.invalidArgument, "Invalid transaction.")
 
+  /// The client begins a new transaction and does its work again.
   private static let over = DocumentStatus(
     .aborted, "The referenced transaction has expired or is no longer valid.")
 
+  /// Removes a transaction, its reads, and its share of its owner.
   private mutating func forget(_ id: [UInt8]) {
     guard let ended = open.removeValue(forKey: id) else { return }
     readCount -= ended.reads.count
@@ -179,6 +212,9 @@ package struct DocumentTransactions: Sendable {
   }
 
   /// Removes the transactions that have exceeded their time limits.
+  ///
+  /// - Complexity: O(open transactions). The server calls it now and then, and
+  ///   ``begin(_:for:uptime:randomBits:)`` only at the limit.
   package mutating func expire(uptime: Int64) {
     let limits = limits
     open = open.filter { !limits.isOver($0.value.began, $0.value.used, at: uptime) }
@@ -193,6 +229,9 @@ package struct DocumentTransactions: Sendable {
 /// Limits for the duration and the reads of transactions.
 ///
 /// Source: documents reference, sections 3.9 and 9.
+///
+/// Without them, clients that leave transactions open would fill the server's memory with their
+/// reads.
 package struct DocumentTransactionLimits: Hashable, Sendable {
   /// The most milliseconds of a transaction.
   package var totalMilliseconds: Int64 = 270_000
@@ -212,6 +251,7 @@ package struct DocumentTransactionLimits: Hashable, Sendable {
   /// The defaults.
   package init() {}
 
+  /// Both ends are inclusive: a transaction of exactly the limit is still valid.
   func isOver(_ began: Int64, _ used: Int64, at uptime: Int64) -> Bool {
     uptime - began > totalMilliseconds || uptime - used > idleMilliseconds
   }

@@ -5,6 +5,9 @@ package import TernStorage
 /// The documents of a query's source at an earlier version, as far as they differ from now.
 ///
 /// The cost grows with the number of changes since, not with the number of documents.
+///
+/// The current documents and these make the earlier state: a key that is here has the earlier
+/// document, and every other document of the source is as it is now.
 struct PastDocuments {
   /// Each document at that version; missing if it did not exist.
   let documents: [DocumentKey: Document]
