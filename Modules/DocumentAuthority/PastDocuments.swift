@@ -8,6 +8,9 @@ package import TernStorage
 ///
 /// The current documents and these make the earlier state: a key that is here has the earlier
 /// document, and every other document of the source is as it is now.
+///
+/// The current documents and these make the earlier state: a key that is here has the earlier
+/// document, and every other document of the source is as it is now.
 struct PastDocuments {
   /// Each document at that version; missing if it did not exist.
   let documents: [DocumentKey: Document]
@@ -63,6 +66,8 @@ struct PastDocuments {
 }
 
 /// A reader that knows how much memory a read may take.
+///
+/// The server passes such a reader for reads beside its executor, and a plain one for its own work.
 package protocol ReadMemory: AnyObject {
   /// Charges bytes to the client that reads, until the read is over.
   ///
@@ -80,9 +85,12 @@ extension ReadMemory {
 }
 
 /// The memory of documents that a read keeps while it goes on.
+///
+/// It charges in steps and never gives back: the reader releases everything at once at its end.
 struct KeptMemory {
   /// `nil` for readers that count nothing.
   private let memory: (any ReadMemory)?
+  /// The bytes of the documents that are kept now.
   private var bytes = 0
   /// The most bytes so far, in whole ``step``s.
   private var charged = 0
@@ -95,6 +103,8 @@ struct KeptMemory {
   init(_ reading: DocumentReading) { memory = reading.reader as? any ReadMemory }
 
   /// Counts a document that is kept.
+  ///
+  /// - Throws: ``StorageError/abandoned`` when the reader's client may hold no more.
   mutating func keep(_ document: Document) throws(StorageError) {
     bytes += Self.documentBytes + document.byteCountStored
     while bytes > charged + Self.step {
@@ -124,12 +134,18 @@ extension DatabaseState {
 }
 
 /// Undoes changes one after the other, the latest first.
+///
+/// A row of kind `07` leads from a document after a commit to the one before it, so the rows are
+/// applied from the newest to the oldest. The result of one is the start of the next for the same
+/// document.
 private struct PastBuilder {
   private let reading: DocumentReading
   private let version: DocumentVersion
+  /// The documents as they were before the changes that are undone so far.
   private var documents: [DocumentKey: Document] = [:]
   /// The reason to give up.
   private var failure: DocumentStatus?
+  /// The rows that were looked at, wanted or not.
   private var count = 0
   /// The bytes of the documents, and those that are charged for them.
   private var byteCount = 0
@@ -145,11 +161,16 @@ private struct PastBuilder {
     self.version = version
   }
 
+  /// The documents, or the reason to give up. Partial results are never handed out.
   var outcome: Result<PastDocuments, DocumentStatus> {
     if let failure { return .failure(failure) }
     return .success(PastDocuments(documents: documents, version: version))
   }
 
+  /// Undoes the changes of the wanted documents of one collection.
+  ///
+  /// - Complexity: O(changes of the collection since the version), also of those that are not
+  ///   wanted.
   mutating func undo(
     in scope: ScopeNumber, where isWanted: (DocumentKey) -> Bool
   ) throws(StorageError) {
@@ -160,6 +181,8 @@ private struct PastBuilder {
     }
   }
 
+  /// Undoes the changes of all nested collections of a group. Its rows are pointers: the scope of a
+  /// collection, under the version and number that the row there has as well.
   mutating func undo(inGroup scope: ScopeNumber) throws(StorageError) {
     let rows = reading.rows
     let prefixCount = rows.key(.change, scope).count
@@ -176,6 +199,7 @@ private struct PastBuilder {
     }
   }
 
+  /// Undoes the changes of all collections below a document, or of the direct ones alone.
   mutating func undo(below parent: DocumentKey?, isRecursive: Bool) throws(StorageError) {
     let base = parent.map { $0.text + "/" } ?? ""
     let walk = EntryWalk(
@@ -199,10 +223,17 @@ private struct PastBuilder {
     EntryWalk(reading, [reading.rows.changes(scope, after: version)], isReversed: true)
   }
 
+  /// Undoes one change.
+  ///
+  /// - Parameters:
+  ///   - key: The key of its row, for the error.
+  ///   - value: Its row.
   private mutating func undo(
     _ key: [UInt8], _ value: [UInt8], _ isWanted: (DocumentKey) -> Bool
   ) throws(StorageError) {
     count += 1
+    // The limit bounds the time of a read. To the client it is the same as a time that is not kept
+    // any more.
     if count > DocumentAuthorityLimits.changesUndone {
       failure = DocumentAuthority.tooOld
       return

@@ -3,20 +3,32 @@ import TernQuery
 import TernStorage
 
 /// The outcome of one step of a document search.
+///
+/// A step that passes lets the caller do something else in between: a race of two sources gives
+/// each its turns by steps, not by results.
 enum CandidateStep {
   /// A document of the result; documents of equal `group` come in no particular order.
   case found(Document, group: ArraySlice<UInt8>)
   /// A candidate that is not part of the result.
   case passed
+  /// All candidates were looked at; every further step ends as well.
   case end
 }
 
 /// Looks for the documents of one alternative of a query, a bounded amount of work a step.
+///
+/// A source may promise too much: it checks every document with its matcher before it hands it out.
+/// It may not promise too little. Sources are used by one thread, within one snapshot.
 class CandidateSource {
+  /// Looks at one candidate.
+  ///
+  /// - Throws: ``StorageError/corruptRecord(key:)`` for a row that cannot be read.
   func step() throws(StorageError) -> CandidateStep { .end }
 }
 
 /// Named documents, one after the other.
+///
+/// The keys need no order, and missing documents are passed.
 final class KeyLookup: CandidateSource {
   private let reading: DocumentReading
   private let matcher: BranchMatcher
@@ -36,6 +48,8 @@ final class KeyLookup: CandidateSource {
 }
 
 /// The documents of one collection by key, read where they lie.
+///
+/// It reads the rows of documents themselves, so each candidate costs one row and no look-up.
 final class CollectionWalk: CandidateSource {
   private let walk: EntryWalk
   private let scope: DocumentScope

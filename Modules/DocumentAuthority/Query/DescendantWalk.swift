@@ -6,6 +6,9 @@ import TernStorage
 ///
 /// Below a document come its collections one behind the other; each document of one is followed by
 /// what lies below it, whether or not it exists itself.
+///
+/// The levels that are under way form a stack, so depth costs memory and no recursion. A source of
+/// this kind serves queries without a collection, which have the order of keys alone.
 final class DescendantWalk: CandidateSource {
   /// A part of the walk that is not over.
   private enum Level {
@@ -18,7 +21,10 @@ final class DescendantWalk: CandidateSource {
   private let reading: DocumentReading
   private let matcher: BranchMatcher
   private let isRecursive: Bool
+  /// The walk leaps to it on every level that leads there. What comes before is not read.
   private let first: DocumentKey?
+  /// The levels under way, the deepest last. Each is taken off, stepped, and put back unless it is
+  /// over.
   private var levels: [Level] = []
 
   /// - Parameter first: A key that no wanted document is before; `nil` for none.
@@ -53,6 +59,7 @@ final class DescendantWalk: CandidateSource {
     }
   }
 
+  /// Begins with the collections below a document.
   private func enter(_ parent: DocumentKey?) {
     let base = parent.map { $0.text + "/" } ?? ""
     var rows = CollectionRows(reading, below: parent?.text ?? "")
@@ -62,6 +69,8 @@ final class DescendantWalk: CandidateSource {
 }
 
 /// The documents of one collection, and the names there that only have collections below them.
+///
+/// It merges the rows of documents with the names that have collections, in the order of keys.
 private struct DocumentLevel {
   /// A name in the collection.
   struct Entry {
@@ -72,9 +81,11 @@ private struct DocumentLevel {
   }
 
   private let base: String
+  /// The rows of documents; `nil` for a collection in which no document ever was.
   private let walk: EntryWalk?
   private let scope: DocumentScope
   private let prefixCount: Int
+  /// The names with collections, which stand at the next one.
   private var rows: CollectionRows
   /// The next name that has collections below it, once looked for.
   private var parent: DocumentKey??
@@ -100,6 +111,7 @@ private struct DocumentLevel {
     walk = EntryWalk(reading, [range], isReversed: false)
   }
 
+  /// Returns the next name, whether a document or only an ancestor of some; `nil` at the end.
   mutating func next() throws(StorageError) -> Entry? {
     if parent == nil {
       parent = .some(try rows.nextName(after: base).map { DocumentKey(unchecked: base + $0) })
@@ -111,6 +123,7 @@ private struct DocumentLevel {
     guard let key = scope.key(row.key, from: prefixCount) else {
       throw .corruptRecord(key: row.key)
     }
+    // The document at `above` is missing, but documents below it may exist.
     if let above, above < key { return pass(above, nil) }
     walk?.advance()
     guard let document = StoredDocument.decode(row.value.span, key) else {
@@ -120,6 +133,7 @@ private struct DocumentLevel {
     return Entry(key: key, document: document, hasCollections: false)
   }
 
+  /// Moves on behind a name that has collections.
   private mutating func pass(_ key: DocumentKey, _ document: Document?) -> Entry {
     rows.skip(key.text)
     parent = nil

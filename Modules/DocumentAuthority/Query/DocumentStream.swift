@@ -3,6 +3,9 @@ import TernQuery
 import TernStorage
 
 /// Documents in the order of a query, one at a time.
+///
+/// Streams are pulled: nothing is read before it is asked for, so a limit ends the work early. They
+/// are used by one thread, within one snapshot.
 class DocumentStream {
   func next() throws(StorageError) -> Document? { nil }
 }
@@ -17,15 +20,24 @@ final class ListStream: DocumentStream {
 }
 
 /// The documents of a source whose groups are ordered, sorted within each group.
+///
+/// A source delivers groups in order and documents within a group in none. The members of a group
+/// are kept until the next group begins. Groups without a need to sort are passed on at once.
 final class SourceStream: DocumentStream {
   private let source: CandidateSource
   private let ordering: DocumentOrdering
   /// `true` to sort every group; `false` to sort only the groups whose values were cut.
   private let sortsGroups: Bool
+  /// The length at which a group's value may have been cut, so that unequal documents share the
+  /// group.
   private let cutBytes: Int
+  /// The group of the members.
   private var group: ArraySlice<UInt8> = []
+  /// The documents of the group that is not over.
   private var members: [Document] = []
+  /// Documents that are in their place and not handed out yet.
   private var sorted: ArraySlice<Document> = []
+  /// True once the source is over.
   private var isAtEnd = false
   private var memory: KeptMemory
 
@@ -77,6 +89,7 @@ final class SourceStream: DocumentStream {
   /// `true` if no documents are left.
   var isOver: Bool { isAtEnd && sorted.isEmpty }
 
+  /// Sorts the members and hands them on.
   private func closeGroup() {
     let ordering = ordering
     sorted += members.sorted { ordering.compare($0, $1) < 0 }
@@ -86,10 +99,16 @@ final class SourceStream: DocumentStream {
 }
 
 /// Several streams of one order as one; a document that is in several comes once.
+///
+/// Each stream is in the order of the query. Equal documents of several streams come one after the
+/// other, because the order ends with the key, so the last key alone finds duplicates.
 final class MergedStream: DocumentStream {
   private let ordering: DocumentOrdering
+  /// The next document of each stream that is not over, with its stream.
   private var heads: [(document: Document, stream: DocumentStream)] = []
+  /// The streams whose head was taken; they are asked before the next choice.
   private var waiting: [DocumentStream]
+  /// The key of the last document that was handed out.
   private var last: DocumentKey?
 
   init(_ streams: [DocumentStream], _ ordering: DocumentOrdering) {
@@ -126,6 +145,7 @@ final class RacingStream: DocumentStream {
   private let unordered: CandidateSource
   private let ordering: DocumentOrdering
   private let needed: Int
+  /// The result, once one way is done.
   private var winner: ListStream?
   private var memory: KeptMemory
 
@@ -153,6 +173,9 @@ final class RacingStream: DocumentStream {
     return winner.next()
   }
 
+  /// Goes both ways in rounds until one is done.
+  ///
+  /// - Returns: All documents that will be asked for, in order.
   private func race() throws(StorageError) -> [Document] {
     var inOrder: [Document] = []
     var found: [Document] = []
@@ -183,6 +206,8 @@ final class RacingStream: DocumentStream {
 
 extension CandidateSource {
   /// Everything, in no order.
+  ///
+  /// - Complexity: Keeps all documents in memory; for sources that are known to be small.
   func all() throws(StorageError) -> [Document] {
     var documents: [Document] = []
     while true {
@@ -196,6 +221,8 @@ extension CandidateSource {
 }
 
 /// Several streams one behind the other; a document that is in several comes once.
+///
+/// The keys that were handed out are kept, so that each document comes once.
 final class UnionStream: DocumentStream {
   private var streams: ArraySlice<DocumentStream>
   private var seen: Set<DocumentKey> = []
@@ -215,6 +242,8 @@ final class UnionStream: DocumentStream {
 }
 
 /// A stream without some documents.
+///
+/// - Parameter isLeftOut: Called once for each document of the stream.
 final class RemainingStream: DocumentStream {
   private let stream: DocumentStream
   private let isLeftOut: (DocumentKey) -> Bool

@@ -4,15 +4,22 @@ import TernStorage
 
 /// The rows of one index between whose beginnings and references lie the values of some fields,
 /// and which of them a query can be looking for.
+///
+/// A row is `prefix`, the values of `fields`, a reference, and its end. Ranges over these bytes
+/// narrow what a walk reads. They may be too wide, never too narrow, because every document is
+/// checked afterwards: whatever cannot be expressed exactly is left out.
 struct KeySpace {
   /// The prefix of the rows.
   let prefix: [UInt8]
   /// The fields whose values follow, each with the direction of its bytes.
+  ///
+  /// Empty for rows in which the reference follows the prefix.
   let fields: [(path: DocumentFieldPath, isDescending: Bool)]
   /// The most bytes of a value that the rows hold.
   var valueLimit = IndexValue.limitBytes
   /// The most bytes of a document reference in the rows; see ``DocumentRows/referenceBytes``.
   let referenceLimit: Int
+  /// The scope of the documents, for their references.
   let scope: DocumentScope
   /// `true` for a walk from the greatest row down.
   let isReversed: Bool
@@ -45,6 +52,7 @@ struct KeySpace {
     return isReversed ? ranges.reversed() : ranges
   }
 
+  /// Turns an interval of values into a range of whole rows.
   private func absolute(_ interval: ByteInterval) -> KeyRange {
     let whole = KeyRange(prefix: prefix)
     return KeyRange(
@@ -52,6 +60,8 @@ struct KeySpace {
   }
 
   /// Returns the start of the rows at a cursor, as far as values and reference are known.
+  ///
+  /// - Returns: `nil` when not even the first value helps: the rows are not bounded then.
   private func bytes(_ cursor: DocumentCursor, _ orders: [DocumentOrder]) -> [UInt8]? {
     var bytes = prefix
     for (index, value) in cursor.values.enumerated() {
@@ -61,6 +71,8 @@ struct KeySpace {
         if packed.bytes.count >= valueLimit { break }
         OrderedBytes.append(value, isDescending: fields[index].isDescending, to: &bytes)
       } else {
+        // The reference ascends in the rows. It bounds a walk only in the direction of the order,
+        // and only whole.
         guard index < orders.count, orders[index].path.isKey,
           orders[index].isDescending == isReversed, case .reference(let name) = value,
           let reference = scope.reference(name.key),
@@ -72,6 +84,7 @@ struct KeySpace {
     return bytes.count > prefix.count ? bytes : nil
   }
 
+  /// Narrows a range by a comparison of the key.
   private func bounded(_ range: KeyRange, by filter: DocumentFieldFilter) -> KeyRange {
     guard case .reference(let name) = filter.operand, let reference = scope.reference(name.key),
       reference.count <= referenceLimit
@@ -86,7 +99,11 @@ struct KeySpace {
   }
 
   /// Returns the intervals of a field's values that the filters admit, ascending.
+  ///
+  /// - Parameter filters: All of them are about the first field of the rows.
   private func intervals(_ filters: [DocumentFieldFilter]) -> [ByteInterval] {
+    // A type has a range of first bytes, so a comparison with a number excludes texts, as queries
+    // demand.
     let all = OrderedBytes.firstByte(ofRank: 0)..<OrderedBytes.firstByte(ofRank: 12)
     var intervals = [ByteInterval(lower: [all.lowerBound], upper: [all.upperBound])]
     for filter in filters {
@@ -98,6 +115,9 @@ struct KeySpace {
   }
 
   /// The values that cannot satisfy a filter, as far as indexes can tell.
+  ///
+  /// A comparison matches values of the operand's type alone; a negation matches every value except
+  /// null.
   private static func exclusions(
     _ filter: DocumentFieldFilter, limitBytes: Int
   ) -> [ByteInterval] {
@@ -111,6 +131,8 @@ struct KeySpace {
     let bytes = isWhole ? value.bytes : Array(value.bytes.prefix(limitBytes))
     switch filter.comparison {
     case .lessThan, .lessThanOrEqual:
+      // The bound is inclusive in both cases: an equal value that does not match is passed by the
+      // matcher.
       let end = KeyRange.successor(ofPrefix: bytes)
       return [below, ByteInterval(lower: end ?? next, upper: nil)]
     case .greaterThan, .greaterThanOrEqual:
@@ -126,11 +148,15 @@ struct KeySpace {
 }
 
 /// Byte strings from `lower` up to, not including, `upper`; to the end when that is `nil`.
+///
+/// An interval with an upper bound at or below the lower one holds nothing.
 struct ByteInterval: Equatable {
   let lower: [UInt8]
   let upper: [UInt8]?
 
   /// The complements of the byte strings that begin with a whole value in the interval.
+  ///
+  /// The rows of a descending field hold the complements, whose order is reversed.
   var complemented: ByteInterval {
     ByteInterval(
       lower: (upper ?? []).map { ~$0 },
@@ -138,6 +164,8 @@ struct ByteInterval: Equatable {
   }
 
   /// Returns the parts outside another interval: at most two.
+  ///
+  /// - Returns: Parts in ascending order; none when the other covers the whole.
   func subtracting(_ other: ByteInterval) -> [ByteInterval] {
     let before = ByteInterval(lower: lower, upper: ByteInterval.least(upper, other.lower))
     var parts = [before]
@@ -156,6 +184,10 @@ struct ByteInterval: Equatable {
 
 extension KeyRange {
   /// The part between rows that begin with `first` and those that begin with `last`, inclusive.
+  ///
+  /// - Parameters:
+  ///   - first: The beginning of the first rows; `nil` for no bound.
+  ///   - last: The beginning of the last rows, which are included with all that extends it.
   func intersection(from first: [UInt8]?, through last: [UInt8]?) -> KeyRange {
     var range = self
     if let first, bytesPrecede(range.lower, first) { range.lower = first }

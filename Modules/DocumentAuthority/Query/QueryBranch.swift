@@ -3,6 +3,9 @@ import TernQuery
 import TernStorage
 
 /// One alternative of a query's filter, sorted by what indexes can do for it.
+///
+/// A branch is a conjunction of comparisons. Each comparison goes to exactly one of ``fixed``,
+/// ``keys``, ``keyRanges`` and ``ranges``; the planner reads no other form.
 struct QueryBranch {
   /// All of them hold.
   let filters: [DocumentFieldFilter]
@@ -10,9 +13,11 @@ struct QueryBranch {
   struct Fixed {
     let path: DocumentFieldPath
     let value: IndexValue
+    /// One of ``FieldEntries/Claim``: the value of the field, or an element of the array it holds.
     let claim: UInt8
   }
 
+  /// The values that fields must have, in the order of the filters.
   private(set) var fixed: [Fixed] = []
   /// The keys asked for; `nil` when any will do.
   private(set) var keys: [DocumentKey]?
@@ -50,6 +55,8 @@ struct QueryBranch {
   }
 
   /// Returns `true` if the branch fixes a field to one value, and so to one position in the order.
+  ///
+  /// A value that was cut in the index stands for many, so it fixes nothing.
   func fixes(_ path: DocumentFieldPath) -> Bool {
     fixed.contains {
       $0.path == path && $0.claim == FieldEntries.Claim.value && !$0.value.isCut
@@ -58,7 +65,11 @@ struct QueryBranch {
 }
 
 /// The documents that a part of an index is about.
+///
+/// Index rows hold a reference, whose meaning depends on the scope: an id in a collection, a whole
+/// path in a group.
 struct DocumentScope {
+  /// The number in the keys of the rows.
   let number: ScopeNumber
   /// The collection; `nil` for all nested collections of a group.
   let collection: CollectionPath?
@@ -85,7 +96,11 @@ struct DocumentScope {
 }
 
 /// Tells the documents of one alternative of a query.
+///
+/// A query with several alternatives has one matcher for each. A document that matches two of them
+/// comes out of both streams, and the merge drops the second.
 struct BranchMatcher {
+  /// Checks the whole query: filter, cursors and the presence of ordered fields.
   private let query: DocumentMatcher
   /// `nil` when the query has no other alternative.
   private let branch: DocumentMatcher?

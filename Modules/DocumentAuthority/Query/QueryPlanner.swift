@@ -3,11 +3,20 @@ import TernQuery
 import TernStorage
 
 /// Chooses for each alternative of a query how its documents are found.
+///
+/// The choice is by rule, without statistics. A branch is served by the first of these that
+/// applies: keys that it names; a join of its fixed values, when the order of the rest is that of
+/// keys; a composite index; a race between the walk in the order and the join; the walk in the
+/// order. The query's own result decides a race, so a wrong guess costs about twice the work.
+/// Source: Docs/Formats/document-rows.md, section 3.
 struct QueryPlanner {
   private let reading: DocumentReading
   private let query: DocumentQuery
+  /// The matcher of the branch that is being planned.
   private var matcher: BranchMatcher
+  /// The complete order, the key last.
   private let orders: [DocumentOrder]
+  /// Compares documents by it.
   private let ordering: DocumentOrdering
   /// The most documents that will be asked for.
   private let needed: Int
@@ -38,6 +47,9 @@ struct QueryPlanner {
   private var memory: KeptMemory { KeptMemory(reading) }
 
   /// The documents that match, limit and offset aside, in the query's order.
+  ///
+  /// Planning reads the numbers of scopes and definitions of indexes, and no documents, except that
+  /// named documents are looked up at once.
   mutating func stream() throws(StorageError) -> DocumentStream {
     if case .document(let key) = query.source {
       choices.append("document")
@@ -62,6 +74,8 @@ struct QueryPlanner {
   }
 
   /// A key that no document of the result is before; `nil` when there is no such bound.
+  ///
+  /// Filters below an OR bound nothing.
   private var leastKey: DocumentKey? {
     var keys: [DocumentKey] = []
     if case .reference(let name)? = query.start?.values.first { keys.append(name.key) }
@@ -77,6 +91,10 @@ struct QueryPlanner {
   }
 
   /// The parts of the indexes that hold documents of the query.
+  ///
+  /// A group has two: the collection of that id at the root, which is a scope like every
+  /// collection, and the nested ones, which share the scope of the group. A scope that has no
+  /// number has no documents.
   private func scopes() throws(StorageError) -> [DocumentScope] {
     switch query.source {
     case .document, .all: return []
@@ -96,10 +114,12 @@ struct QueryPlanner {
     }
   }
 
+  /// Chooses for one branch in one scope.
   private mutating func stream(
     _ branch: QueryBranch, _ scope: DocumentScope
   ) throws(StorageError) -> DocumentStream {
     if let keys = branch.keys { return try lookup(keys, scope) }
+    // A field that has one value in all documents of the branch does not order them.
     let rest = orders.filter { !branch.fixes($0.path) }
     guard let first = rest.first, !first.path.isKey else {
       if !branch.fixed.isEmpty {
@@ -107,6 +127,7 @@ struct QueryPlanner {
       }
       return try walk(branch, scope, rest)
     }
+    // An index over the fixed values and the order has the documents in their place.
     if let stream = try composite(branch, scope, rest) { return stream }
     let key = [DocumentOrder.key(isDescending: orders.last?.isDescending ?? false)]
     if !isOrdered, !branch.fixed.isEmpty {
@@ -114,6 +135,8 @@ struct QueryPlanner {
     }
     let ordered = walk(over: first, branch, scope, rest)
     if branch.fixed.isEmpty {
+      // A walk over the first field sorts its groups by the rest; an index would have them in
+      // order.
       if rest.count > 2 { wish(for: branch, scope, rest) }
       return ordered
     }
@@ -122,6 +145,7 @@ struct QueryPlanner {
     return RacingStream(ordered, join(branch, scope, key), ordering, needed: needed, memory)
   }
 
+  /// Looks the named documents up and sorts them. There are at most as many as a filter has values.
   private mutating func lookup(
     _ keys: [DocumentKey], _ scope: DocumentScope
   ) throws(StorageError) -> DocumentStream {
@@ -136,6 +160,9 @@ struct QueryPlanner {
   }
 
   /// The documents whose fields all have the values that the branch fixes, by key.
+  ///
+  /// - Parameter rest: The order without fixed fields; its first member gives the direction.
+  /// - Returns: A source in the order of keys.
   private mutating func join(
     _ branch: QueryBranch, _ scope: DocumentScope, _ rest: [DocumentOrder]
   ) -> CandidateSource {
@@ -156,6 +183,8 @@ struct QueryPlanner {
   }
 
   /// All documents of the scope by key, unless fields bound the result better.
+  ///
+  /// A bound on a field races the walk by key against a walk over that field's entries.
   private mutating func walk(
     _ branch: QueryBranch, _ scope: DocumentScope, _ rest: [DocumentOrder]
   ) throws(StorageError) -> DocumentStream {
@@ -181,6 +210,11 @@ struct QueryPlanner {
   }
 
   /// The documents that have a field, in its order.
+  ///
+  /// - Parameters:
+  ///   - first: The first field of the order that is not fixed.
+  ///   - rest: The order from there on. With the key alone behind it, in the same direction, the
+  ///     rows are in the query's order already.
   private mutating func walk(
     over first: DocumentOrder, _ branch: QueryBranch, _ scope: DocumentScope,
     _ rest: [DocumentOrder]
@@ -193,6 +227,8 @@ struct QueryPlanner {
       cutBytes: isOrdered ? IndexValue.limitBytes : .max, memory)
   }
 
+  /// - Parameter cursors: The complete order when cursors bound these rows; `nil` when fixed fields
+  ///   stand before them in the cursors.
   private mutating func source(
     over order: DocumentOrder, _ branch: QueryBranch, _ scope: DocumentScope,
     cursors: [DocumentOrder]?
@@ -231,13 +267,19 @@ extension DocumentOrder {
 // MARK: - Indexes over several fields
 
 /// An index over several fields that a query would be served by.
+///
+/// ``DocumentAuthority/indexes(worth:in:)`` makes it when the query has read much more than it
+/// returned.
 package struct CompositeIndexCandidate: Hashable, Sendable {
   let scope: ScopeNumber
+  /// The fields: the fixed ones by path, then those of the order.
   let segments: [CompositeIndex.Segment]
 }
 
 extension QueryPlanner {
   /// The index that has a branch's documents in order, one behind the other.
+  ///
+  /// - Returns: `nil` when one field is enough, or when the order does not end with the key.
   private func segments(
     _ branch: QueryBranch, _ rest: [DocumentOrder]
   ) -> [CompositeIndex.Segment]? {
@@ -250,12 +292,14 @@ extension QueryPlanner {
       + sorted.map { .init(path: $0.path, isDescending: $0.isDescending != isReversed) }
   }
 
+  /// Elements of arrays are not among them: such an index has values of fields alone.
   private func fixedPaths(_ branch: QueryBranch) -> [DocumentFieldPath] {
     DocumentFieldMask(
       branch.fixed.filter { $0.claim == FieldEntries.Claim.value }.map(\.path)
     ).paths
   }
 
+  /// Notes the index that would serve the branch.
   private mutating func wish(
     for branch: QueryBranch, _ scope: DocumentScope, _ rest: [DocumentOrder]
   ) {
@@ -264,6 +308,8 @@ extension QueryPlanner {
     }
   }
 
+  /// - Returns: `nil` when there is no such index, when it is still being built, or when a fixed
+  ///   value is too long for its rows.
   private mutating func composite(
     _ branch: QueryBranch, _ scope: DocumentScope, _ rest: [DocumentOrder]
   ) throws(StorageError) -> DocumentStream? {

@@ -4,13 +4,22 @@ import TernStorage
 /// An index over several fields of the documents of one scope, made when queries want it.
 ///
 /// A document has an entry when it holds all the fields: their values one behind the other.
+///
+/// The row that defines it has the kind `05`; its entries have the kind `06` and begin with its
+/// number. An index is made once, built in steps, and kept from then on. Source:
+/// Docs/Formats/document-rows.md, section 1.
 struct CompositeIndex: Hashable {
+  /// One field of the index.
   struct Segment: Hashable {
+    /// The field, which may lie in maps.
     let path: DocumentFieldPath
+    /// True when the entries hold the complement of the value's bytes.
     let isDescending: Bool
   }
 
+  /// The number in its entries, out of the same sequence as those of scopes.
   let number: ScopeNumber
+  /// The collection or group whose documents it lists.
   let scope: ScopeNumber
   /// The fields that are compared for equality, ascending by path; then those sorted by.
   let segments: [Segment]
@@ -18,9 +27,14 @@ struct CompositeIndex: Hashable {
   var builtUpTo: [UInt8]?
 
   /// The most bytes of one value; what follows a longer one is left out.
+  ///
+  /// All values together take no more than one value of an index over one field.
   private var limitBytes: Int { IndexValue.limitBytes / segments.count }
 
   /// The entry of a document, if it has one.
+  ///
+  /// - Returns: One entry, or none for a document that lacks a field. Nothing follows a value that
+  ///   was cut, because the order of what follows would be wrong.
   func entries(_ fields: DocumentFields) -> [[UInt8]] {
     var entry: [UInt8] = []
     var isCut = false
@@ -53,6 +67,9 @@ struct CompositeIndex: Hashable {
 extension CompositeIndex {
   private static let format: UInt8 = 1
 
+  /// Layout: format (1), number (4 bytes), scope (4 bytes), number of fields (count); for each its
+  /// direction (1 for descending), number of names (count), each name (count, UTF-8); then 0, or 1
+  /// and the mark of an unbuilt index (count, bytes).
   func encode() -> [UInt8] {
     var writer = ByteWriter()
     writer.append(CompositeIndex.format)

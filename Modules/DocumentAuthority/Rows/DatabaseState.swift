@@ -2,16 +2,26 @@ import TernCore
 import TernStorage
 
 /// The persistent state of a database.
+///
+/// It has one row, of kind `00`, which every commit that changes a document writes. Layout: format
+/// (1), epoch, last version (8 bytes each), next scope (4 bytes).
 struct DatabaseState: Hashable {
   /// The version of its first commit. It identifies the database among those of the same name.
+  ///
+  /// Resume tokens name it, so that those of an erased or restored database are void.
   var epoch: DocumentVersion = .none
   /// The version of its last commit.
+  ///
+  /// Versions of commits ascend without exception, whatever the clock does.
   var last: DocumentVersion = .none
   /// The number that the next collection or group gets.
+  ///
+  /// Numbers are never given again, also not after all documents of a collection are gone.
   var nextScope: ScopeNumber = 1
 
   private static let format: UInt8 = 1
 
+  /// Describes a database without a commit.
   init() {}
 
   /// Reads a state back; `nil` when the bytes are none.
@@ -27,6 +37,7 @@ struct DatabaseState: Hashable {
     if !self.last.isTime { return nil }
   }
 
+  /// Returns the value of the row.
   func encode() -> [UInt8] {
     var writer = ByteWriter()
     writer.append(Self.format)
@@ -38,6 +49,9 @@ struct DatabaseState: Hashable {
 
   /// The version of a commit that is made now: later than every other.
   ///
+  /// A clock that was set back makes versions advance by a microsecond a commit until it has caught
+  /// up.
+  ///
   /// - Parameter now: Microseconds since 1970.
   func nextVersion(now: Int64) -> DocumentVersion {
     DocumentVersion(microseconds: max(now, last.microseconds + 1))
@@ -45,8 +59,13 @@ struct DatabaseState: Hashable {
 }
 
 /// A document as its row holds it.
+///
+/// Layout: the version that made it (8 bytes), its version (8 bytes), its packed fields. The key is
+/// not in it: that of the row tells the scope and the document.
 enum StoredDocument {
   /// `created`, `version`, then the packed fields.
+  ///
+  /// - Parameter document: For its versions; its own fields have no part.
   static func encode(_ fields: DocumentFields, _ document: Document) -> [UInt8] {
     var writer = ByteWriter()
     writer.append(bigEndian: document.created.microseconds)
@@ -70,6 +89,7 @@ enum StoredDocument {
       created: DocumentVersion(microseconds: created))
   }
 
+  /// Reads 8 bytes, the most significant first.
   private static func number(_ bytes: Span<UInt8>, from start: Int) -> UInt64 {
     var number: UInt64 = 0
     for index in start..<start + 8 { number = number << 8 | UInt64(bytes[index]) }

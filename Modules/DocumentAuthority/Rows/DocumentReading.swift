@@ -2,6 +2,8 @@ import TernCore
 import TernStorage
 
 /// The cost of a read.
+///
+/// Rows that answer no query, such as numbers of collections, do not count.
 package struct DocumentCost: Hashable, Sendable {
   /// The number of index rows read.
   package internal(set) var entriesRead = 0
@@ -15,10 +17,17 @@ package struct DocumentCost: Hashable, Sendable {
 /// Reads the documents of one state of a store, and counts what it reads.
 ///
 /// It lives no longer than the snapshot that its reader is of.
+///
+/// It caches what stays the same within the snapshot: numbers of collections, and definitions of
+/// indexes. One thread uses it. Every read throws ``StorageError/corruptRecord(key:)`` for a row
+/// that is damaged.
 final class DocumentReading {
   let rows: DocumentRows
+  /// The state that is read. A batch's own changes may lie over it.
   let reader: any StoreReader
+  /// Callers that read rows by themselves add to it.
   var cost = DocumentCost()
+  /// Numbers of the collections that were found.
   private var scopes: [CollectionPath: ScopeNumber] = [:]
   private var composites: [ScopeNumber: [CompositeIndex]] = [:]
 
@@ -27,11 +36,15 @@ final class DocumentReading {
     self.reader = reader
   }
 
+  /// Returns the value of a row; `nil` when there is none.
   func get(_ key: [UInt8]) throws(StorageError) -> [UInt8]? {
     let reader = reader
     return try Snapshot(reader).get(key)
   }
 
+  /// Returns the rows of a range.
+  ///
+  /// - Parameter limit: The most rows. Without one, the caller knows that the range is small.
   func scan(
     _ range: KeyRange, isReversed: Bool = false, limit: Int = .max
   ) throws(StorageError) -> [Row] {
@@ -43,6 +56,7 @@ final class DocumentReading {
   ///
   /// - Returns: At most `limit` rows, and no more behind the one that exceeds `limitBytes`; and
   ///   `true` when no row of the range is behind them.
+  /// - Complexity: O(rows returned); values are copied.
   func page(
     _ range: KeyRange, isReversed: Bool, limit: Int, limitBytes: Int
   ) throws(StorageError) -> (rows: [Row], isLast: Bool) {
@@ -60,6 +74,7 @@ final class DocumentReading {
     return (rows, false)
   }
 
+  /// Returns `true` if a range has a row. No value is copied.
   func holdsRows(_ range: KeyRange) throws(StorageError) -> Bool {
     let reader = reader
     let snapshot = Snapshot(reader)
@@ -68,6 +83,8 @@ final class DocumentReading {
   }
 
   /// The first key of a range, also that of a damaged record; `nil` when there is none.
+  ///
+  /// The sweep needs it, which removes rows by their keys, whatever is in them.
   func firstKey(in range: KeyRange) throws(StorageError) -> [UInt8]? {
     do throws(StorageError) {
       return try scan(range, limit: 1).first?.key
@@ -78,6 +95,8 @@ final class DocumentReading {
   }
 
   /// Returns the persistent state of the database.
+  ///
+  /// - Returns: That of an empty database before the first commit.
   func state() throws(StorageError) -> DatabaseState {
     let key = rows.key(.state)
     guard let bytes = try get(key) else { return DatabaseState() }
@@ -98,6 +117,7 @@ final class DocumentReading {
     try scope(under: rows.groupKey(id))
   }
 
+  /// - Parameter key: The row of a collection or a group, whose value begins with the number.
   private func scope(under key: [UInt8]) throws(StorageError) -> ScopeNumber? {
     guard let bytes = try get(key) else { return nil }
     var reader = ByteReader(bytes)
@@ -106,6 +126,9 @@ final class DocumentReading {
   }
 
   /// A document as it is; missing at no version when there is none.
+  ///
+  /// - Complexity: Two look-ups: the number of the collection, unless it is known, and the
+  ///   document.
   func document(_ key: DocumentKey) throws(StorageError) -> Document {
     guard let scope = try scope(of: key.collection) else { return Document(key, .missing) }
     return try document(key, in: scope)

@@ -2,6 +2,9 @@ package import TernCore
 import TernStorage
 
 /// The change of one document in one commit.
+///
+/// Both sides have the same key. A document that was deleted keeps the version of its deletion
+/// here, but not in the store.
 package struct DocumentCommitChange: Hashable, Sendable {
   /// The document before the commit; missing when there was none.
   package let before: Document
@@ -13,15 +16,24 @@ package struct DocumentCommitChange: Hashable, Sendable {
 }
 
 /// Works out what a commit changes in the store.
+///
+/// For each document: its row; a row that leads back; entries of the fields that differ, in the
+/// scope of the collection and in that of its group; entries of the composite indexes of both.
+/// Unchanged entries are not written again, so the cost of a commit follows what it changes. The
+/// order of the mutations has no meaning, as no key is in two of them.
 struct DocumentRowWriter {
   private let reading: DocumentReading
+  /// The state after the commit.
   private var state: DatabaseState
   /// Numbers given in this commit.
   private var given: [[UInt8]: ScopeNumber] = [:]
+  /// The rows to write and to remove; complete after ``finish()``.
   private(set) var mutations: [Mutation] = []
 
   private var rows: DocumentRows { reading.rows }
 
+  /// The first commit of a database gives it its epoch.
+  ///
   /// - Parameter version: The version of the commit.
   init(_ reading: DocumentReading, version: DocumentVersion) throws(StorageError) {
     self.reading = reading
@@ -31,6 +43,9 @@ struct DocumentRowWriter {
   }
 
   /// Adds the changes of one document.
+  ///
+  /// Changes of one document must be written once, with its states before and after the whole
+  /// commit.
   ///
   /// - Parameter index: The index of the document within the commit.
   mutating func write(_ change: DocumentCommitChange, index: UInt32) throws(StorageError) {
@@ -47,6 +62,7 @@ struct DocumentRowWriter {
       let group = try number(
         under: rows.groupKey(collection.id), text: collection.id,
         known: try reading.scope(ofGroup: collection.id))
+      // The group has only a pointer, so that what a document was is stored once.
       var pointer = ByteWriter()
       pointer.append(bigEndian: scope)
       mutations.append(
@@ -62,11 +78,18 @@ struct DocumentRowWriter {
     mutations.append(.put(key: rows.key(.state), value: state.encode()))
   }
 
+  /// A scope that lists the document, and what names it there.
   private struct Place {
     let scope: ScopeNumber
     let reference: [UInt8]
   }
 
+  /// Returns the number of a collection or a group, and gives one to a new one.
+  ///
+  /// - Parameters:
+  ///   - key: The row that maps it to its number.
+  ///   - text: Its path or id, which the row holds for walks over collections.
+  ///   - known: The number in the store; `nil` when it has none yet.
   private mutating func number(
     under key: [UInt8], text: String, known: ScopeNumber?
   ) throws(StorageError) -> ScopeNumber {
@@ -81,6 +104,7 @@ struct DocumentRowWriter {
     return scope
   }
 
+  /// Writes the row of a document, or removes it.
   private mutating func put(_ change: DocumentCommitChange, _ scope: ScopeNumber) {
     let key = rows.documentKey(scope, change.key)
     if let fields = change.after.fields {
@@ -118,6 +142,8 @@ struct DocumentRowWriter {
     }
   }
 
+  /// An index that is being built gets entries as well. Of a document that the build has not
+  /// reached, it removes entries that are not there.
   private mutating func writeComposites(
     _ change: DocumentCommitChange, _ places: [Place]
   ) throws(StorageError) {
@@ -140,6 +166,8 @@ struct DocumentRowWriter {
   }
 
   /// Returns the elements that only one of two ascending lists contains.
+  ///
+  /// - Complexity: O(*n* + *m*) comparisons.
   private static func differences(
     _ old: [[UInt8]], _ new: [[UInt8]]
   ) -> (removed: [[UInt8]], added: [[UInt8]]) {

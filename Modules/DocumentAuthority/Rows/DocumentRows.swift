@@ -4,6 +4,10 @@ package import TernStorage
 /// The rows of one document database in a server's store, below a prefix.
 ///
 /// Source: Docs/Formats/document-rows.md.
+///
+/// Every function computes keys and reads nothing. A scope follows the kind in all rows that belong
+/// to one collection or group, so that its documents and the entries of each index lie side by
+/// side.
 package struct DocumentRows: Hashable, Sendable {
   /// The prefix of every key of this database. Other users of the store must not use keys that
   /// begin with it.
@@ -22,20 +26,31 @@ package struct DocumentRows: Hashable, Sendable {
 
   /// The kind of a row; the byte after the prefix.
   enum Kind: UInt8 {
+    /// The one row of ``DatabaseState``.
     case state = 0
+    /// Scope of the collection, id: a document.
     case document = 1
+    /// Path: the scope of a collection.
     case collection = 2
+    /// Id: the scope of the nested collections of that id.
     case group = 3
+    /// Scope, field, claim, value, reference: an entry of a field.
     case entry = 4
+    /// Scope, number: a ``CompositeIndex``.
     case definition = 5
+    /// Number, values, reference: an entry of such an index.
     case composite = 6
+    /// Scope, version, number: a ``ReverseChange``, or a pointer to one.
     case change = 7
   }
 
   /// The most bytes of the encoding of a field path, and of what names a document in an index.
   enum Limits {
+    /// Field paths beyond it end in their hash; queries hash theirs in the same way.
     static let fieldBytes = 512
+    /// References beyond it end in their hash, and the row holds the path as its value.
     static let referenceBytes = 2_000
+    /// Paths of collections beyond it end in their hash.
     static let pathBytes = 3_000
     /// The most bytes of an index's row besides the prefix and what names the document: kind,
     /// scope, field, claim, value, and what ends the row.
@@ -53,8 +68,10 @@ package struct DocumentRows: Hashable, Sendable {
 typealias ScopeNumber = UInt32
 
 extension DocumentRows {
+  /// The prefix of all rows of a kind.
   func key(_ kind: Kind) -> [UInt8] { prefix + [kind.rawValue] }
 
+  /// The prefix of all rows of a kind in one scope, or of one composite index.
   func key(_ kind: Kind, _ scope: ScopeNumber) -> [UInt8] {
     var bytes = key(kind)
     for shift in [24, 16, 8, 0] as [UInt32] {
@@ -74,10 +91,14 @@ extension DocumentRows {
   }
 
   /// The rows of collections whose path begins with `text`, a slash or the end following.
+  ///
+  /// The rows are prefixes of each other along a path, so one range holds a whole subtree. Of a
+  /// path that is longer than ``Limits/pathBytes`` it holds no descendants.
   func collections(below text: String) -> KeyRange {
     KeyRange(prefix: key(.collection) + DocumentRows.abbreviatedPath(text))
   }
 
+  /// The segments, without an end.
   static func abbreviatedPath(_ text: String) -> [UInt8] {
     var path: [UInt8] = []
     text.withSpan { OrderedBytes.appendSegments(of: $0, to: &path) }
@@ -90,6 +111,10 @@ extension DocumentRows {
   }
 
   /// The row that tells what a document was before a commit.
+  ///
+  /// - Parameters:
+  ///   - scope: The collection that has the document, or the group.
+  ///   - index: The number of the change in its commit.
   func changeKey(_ scope: ScopeNumber, _ version: DocumentVersion, index: UInt32) -> [UInt8] {
     var writer = ByteWriter()
     writer.append(key(.change, scope))
@@ -99,6 +124,8 @@ extension DocumentRows {
   }
 
   /// The rows of changes after a commit.
+  ///
+  /// Versions ascend within a scope, so these are the rows behind one key.
   func changes(_ scope: ScopeNumber, after version: DocumentVersion) -> KeyRange {
     let end = KeyRange.successor(ofPrefix: key(.change, scope))
     let next = DocumentVersion(microseconds: version.microseconds + 1)
@@ -109,8 +136,13 @@ extension DocumentRows {
 /// The reference to a document at the end of an index row.
 ///
 /// In byte order, references are in key order, except for those that had to be cut.
+///
+/// An index row ends in the reference, `01`, and the count of both in 2 bytes. The count makes the
+/// reference readable from the back, where values of unknown length precede it.
 enum DocumentReference {
   /// A document of a collection that the row names.
+  ///
+  /// Returns the id as one path segment.
   static func inCollection(_ key: DocumentKey) -> [UInt8] {
     var bytes: [UInt8] = []
     key.text.withSpan { text in
@@ -122,6 +154,8 @@ enum DocumentReference {
   }
 
   /// A document anywhere.
+  ///
+  /// Returns the whole path.
   static func inGroup(_ key: DocumentKey) -> [UInt8] {
     var bytes: [UInt8] = []
     key.text.withSpan { OrderedBytes.appendSegments(of: $0, to: &bytes) }
@@ -139,6 +173,7 @@ enum DocumentReference {
     return (ended(OrderedBytes.abbreviated(reference, to: limit)), value)
   }
 
+  /// Appends the end and the count.
   private static func ended(_ reference: [UInt8]) -> [UInt8] {
     var bytes = reference
     OrderedBytes.endPath(&bytes)
@@ -149,6 +184,8 @@ enum DocumentReference {
   }
 
   /// Returns the offset of the reference in an index row's key; `nil` when the key has none.
+  ///
+  /// The result may be wrong for a damaged key; callers compare it with what must come before.
   static func start(in key: [UInt8]) -> Int? {
     guard key.count > 3 else { return nil }
     let count = Int(key[key.count - 2]) << 8 | Int(key[key.count - 1])

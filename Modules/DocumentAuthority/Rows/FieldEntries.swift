@@ -4,6 +4,9 @@ import TernCore
 ///
 /// Every field has one, also in maps and the maps themselves; an array has one for itself and one
 /// for each element that it holds.
+///
+/// An entry is a field path with its end, a claim, and the first bytes of the value in order.
+/// Behind the kind and the scope, and before a reference, it makes the key of a row.
 struct FieldEntries {
   /// The statement of an entry about its field; the byte after the field.
   enum Claim {
@@ -26,6 +29,10 @@ struct FieldEntries {
     entries = unique
   }
 
+  /// - Parameters:
+  ///   - bytes: The packed fields of the document.
+  ///   - offset: The position of a value; only maps have fields to visit.
+  ///   - names: The encoded names on the way to it.
   private mutating func collect(_ bytes: [UInt8], at offset: Int, below names: [UInt8]) {
     Packed.forEachField(of: bytes.span, at: offset) { name, value in
       var inner = names
@@ -43,6 +50,7 @@ struct FieldEntries {
     }
   }
 
+  /// - Parameter claim: Field and claim, which the value follows.
   private mutating func add(_ claim: [UInt8], _ bytes: [UInt8], _ offset: Int) {
     var entry = claim
     _ = IndexValue.append(bytes.span, at: offset, to: &entry)
@@ -50,6 +58,8 @@ struct FieldEntries {
   }
 
   /// The bytes of a field path in an entry.
+  ///
+  /// Planner and writer use the same bytes, hashes of long paths included.
   static func field(_ path: DocumentFieldPath) -> [UInt8] {
     var bytes: [UInt8] = []
     for name in path.names {
@@ -71,10 +81,16 @@ struct FieldEntries {
 /// A value as indexes hold it: its first bytes in order.
 ///
 /// Source: documents reference, section 1.9.
+///
+/// Values that are equal in queries have equal bytes, such as 1 and 1.0. A value that was cut sorts
+/// among others of the same beginning in no particular order.
 struct IndexValue: Hashable {
   /// The most bytes of a value that take part in an index.
+  ///
+  /// The service indexes as many.
   static let limitBytes = 1_500
 
+  /// At most ``limitBytes`` bytes.
   let bytes: [UInt8]
   /// `true` if other values may have the same bytes.
   let isCut: Bool
@@ -90,6 +106,7 @@ struct IndexValue: Hashable {
   /// - Returns: Whether it is not the whole value.
   static func append(_ packed: Span<UInt8>, at offset: Int, to bytes: inout [UInt8]) -> Bool {
     let start = bytes.count
+    // A long text is read only as far as the index holds it.
     if !OrderedBytes.appendBeginning(of: packed, at: offset, limit: limitBytes, to: &bytes) {
       OrderedBytes.append(packed, at: offset, to: &bytes)
     }

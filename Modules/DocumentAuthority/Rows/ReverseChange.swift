@@ -4,24 +4,40 @@ import TernStorage
 /// The change from a document after a commit back to its state before it.
 ///
 /// Small changes of large documents are kept as the fields that changed.
+///
+/// The row of kind `07` holds it. Applied to the document after the commit, it gives the one
+/// before. Layout: path (count, UTF-8); kind in 1 byte; unless the document was missing, the
+/// version that made it and its version (8 bytes each); then the packed fields (count, bytes), or
+/// the number of fields (count) and for each its name (count, UTF-8) and packed value (count,
+/// bytes; none for no field).
 struct ReverseChange: Hashable {
+  /// The document before the commit.
   enum Before: Hashable {
+    /// There was no document.
     case missing
+    /// There was a document of these fields, and the difference would take more bytes.
     case whole(DocumentFields)
     /// Top-level fields and what they held; `nil` where there was none.
     case fields([Field])
   }
 
+  /// A top-level field.
   struct Field: Hashable {
     let name: String
+    /// The value that it had; `nil` when the document did not have it.
     let value: PackedValue?
   }
 
   let key: DocumentKey
+  /// The version of the document before the commit.
   let version: DocumentVersion
+  /// The version that had made the document.
   let created: DocumentVersion
   let before: Before
 
+  /// - Parameters:
+  ///   - before: The document before the commit.
+  ///   - after: The document after it, with the same key.
   init(from before: Document, to after: Document) {
     key = before.key
     version = before.version
@@ -35,6 +51,7 @@ struct ReverseChange: Hashable {
       return
     }
     let fields = ReverseChange.differences(new.map, old.map)
+    // Four bytes stand for the counts around a name and a value.
     let size = fields.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.bytes.count ?? 0) + 4 }
     self.before = size < old.bytes.count ? .fields(fields) : .whole(old)
   }
@@ -54,6 +71,9 @@ struct ReverseChange: Hashable {
   }
 
   /// The document before the commit.
+  ///
+  /// - Parameter after: The document that the commit left. For a whole document or none it has no
+  ///   part.
   func undone(_ after: Document) -> Document {
     switch before {
     case .missing: return Document(key, .missing)
@@ -74,6 +94,7 @@ extension ReverseChange {
     static let fields: UInt8 = 2
   }
 
+  /// Returns the value of the row.
   func encode() -> [UInt8] {
     var writer = ByteWriter()
     writer.append(counted: Array(key.text.utf8))
