@@ -67,7 +67,7 @@ struct PastDocuments {
 
 /// A reader that knows how much memory a read may take.
 ///
-/// The server passes such a reader for reads beside its executor, and a plain one for its own work.
+/// A reader that is none charges nothing.
 package protocol ReadMemory: AnyObject {
   /// Charges bytes to the client that reads, until the read is over.
   ///

@@ -3,7 +3,7 @@ import TernStorage
 
 /// The cost of a read.
 ///
-/// Rows that answer no query, such as numbers of collections, do not count.
+/// Look-ups of the state and of the numbers of collections do not count.
 package struct DocumentCost: Hashable, Sendable {
   /// The number of index rows read.
   package internal(set) var entriesRead = 0

@@ -19,8 +19,7 @@ package struct DocumentCommitChange: Hashable, Sendable {
 ///
 /// For each document: its row; a row that leads back; entries of the fields that differ, in the
 /// scope of the collection and in that of its group; entries of the composite indexes of both.
-/// Unchanged entries are not written again, so the cost of a commit follows what it changes. The
-/// order of the mutations has no meaning, as no key is in two of them.
+/// Unchanged entries are not written again, so the cost of a commit follows what it changes.
 struct DocumentRowWriter {
   private let reading: DocumentReading
   /// The state after the commit.

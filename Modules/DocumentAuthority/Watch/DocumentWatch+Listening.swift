@@ -11,6 +11,10 @@ extension DocumentWatch {
   /// Source: documents reference, sections 5.9 and 6.4.
   ///
   /// - Parameter prefetch: The target's first snapshot, read ahead; `nil` to read it now.
+  /// - Returns: The messages up to CURRENT. A rejection is one REMOVE with its cause, and leaves no
+  ///   subscriber.
+  /// - Throws: `StorageError` when a record is damaged, or when the reader's client may hold no
+  ///   more; nothing is watched then.
   package func listen(
     _ target: WatchTarget, on stream: Int, _ prefetch: WatchPrefetch? = nil,
     in reader: any StoreReader
@@ -23,9 +27,12 @@ extension DocumentWatch {
     let id = WatchBodyID(group: group.serial, start: start, version: state.last)
     let delta = WatchDelta(group, reading, state, limitBytes: limits.openingBytes)
     var ready: WatchBody?
+    // A body that was sent before is newer than one that was read ahead, and costs nothing.
     if let prefetch, told[id] == nil || prefetch.isCorrected {
       ready = try delta.body(from: start, prefetch, keepsWindow: !target.isOnce)
     }
+    // The window must show the state of the body, so that the next commit is compared with what was
+    // sent.
     if !target.isOnce, var window = group.window {
       try window.load(reading)
       group.window = window
@@ -46,6 +53,8 @@ extension DocumentWatch {
       if isMistaken { body = try delta.corrected(body) }
     }
     if body.isTooLarge { return tooLarge(target) }
+    // The client named a point to resume at that means nothing here: it drops what it holds of the
+    // target.
     let isVoid = body.isReset || start == .nothing && target.resume != nil
     var head = [WatchChange.target(WatchTargetChange(.added, targets: [target.id]))]
     if isVoid { head.append(.target(WatchTargetChange(.reset, targets: [target.id]))) }
@@ -60,6 +69,7 @@ extension DocumentWatch {
     } else {
       enter(group, WatchSubscriber(stream: stream, target: target.id))
     }
+    // A client without a count of its own documents would compare the names with nothing.
     let isFiltered = body.changes.contains { if case .filter = $0 { true } else { false } }
     let strips = isFiltered && target.expectedCount == nil
     return WatchOpening(
@@ -68,11 +78,13 @@ extension DocumentWatch {
       bodyID: isMistaken || strips || target.isOnce ? nil : id, tail: tail, end: end)
   }
 
+  /// Makes the opening of a rejected target.
   private func refused(_ target: WatchTarget, _ status: DocumentStatus) -> WatchOpening {
     let message = WatchChange.target(WatchTargetChange(.removed(status), targets: [target.id]))
     return WatchOpening(group: nil, head: [message], body: [], bodyID: nil, tail: [], end: [])
   }
 
+  /// Makes the opening of a target whose documents exceed the limit.
   private func tooLarge(_ target: WatchTarget) -> WatchOpening {
     let text = "The result is larger than \(limits.openingBytes) bytes."
     return refused(target, DocumentStatus(.resourceExhausted, text))
@@ -80,9 +92,14 @@ extension DocumentWatch {
 }
 
 /// The difference between a client's last state and the current one.
+///
+/// There are four ways, the cheapest that applies: the exact changes; the change of a window; the
+/// newer documents with a filter; the whole result. All end in the state of `reading`.
 struct WatchDelta {
+  /// The group of the subject. Reading the whole result sets its count.
   let group: WatchGroup
   let reading: DocumentReading
+  /// The state of the database in `reading`.
   let state: DatabaseState
   private let limitBytes: Int
 
@@ -104,6 +121,9 @@ struct WatchDelta {
 
   /// Returns the version from which a client may continue; its state is void if that is not known
   /// here.
+  ///
+  /// A token counts if it is of this epoch and not of the future. A read time counts if it is not
+  /// before the epoch; one of the future is taken for now.
   static func start(_ resume: WatchTarget.Resume?, _ state: DatabaseState) -> WatchBodyID.Start {
     switch resume {
     case nil: return .nothing
@@ -118,6 +138,8 @@ struct WatchDelta {
     }
   }
 
+  /// - Returns: Documents, their targets being ``WatchChange/anyTarget``. A body that is too large
+  ///   is cut short.
   func body(from start: WatchBodyID.Start) throws(StorageError) -> WatchBody {
     guard case .version(let version) = start else { return try everything() }
     switch group.subject {
@@ -126,6 +148,7 @@ struct WatchDelta {
       if case .success(let past) = try PastDocuments.read(target.source, at: version, reading) {
         return try exactly(past)
       }
+      // A filter counts the documents of a query, so it says nothing about a window within them.
       guard group.window == nil, let query = group.query else {
         return try everything(isReset: true)
       }
@@ -134,6 +157,8 @@ struct WatchDelta {
   }
 
   /// Returns the correction for a client that holds another number of documents than it should.
+  ///
+  /// - Parameter body: The changes since the client's start, without a correction.
   func corrected(_ body: WatchBody) throws(StorageError) -> WatchBody {
     guard group.window == nil, let query = group.query else {
       return try everything(isReset: true)
@@ -144,6 +169,9 @@ struct WatchDelta {
     return corrected
   }
 
+  /// Reads the whole result.
+  ///
+  /// - Parameter isReset: True when the client must drop what it holds first.
   private func everything(isReset: Bool = false) throws(StorageError) -> WatchBody {
     var body = WatchBody(changes: [], isReset: isReset)
     guard let query = group.query else {
@@ -165,6 +193,10 @@ struct WatchDelta {
   }
 
   /// Missing documents are always told: that they are missing is all there is to know.
+  ///
+  /// - Parameters:
+  ///   - keys: The named documents, in any order.
+  ///   - version: Older documents are left out, as the client has them.
   private func documents(
     _ keys: [DocumentKey], after version: DocumentVersion
   ) throws(StorageError) -> WatchBody {
@@ -204,6 +236,8 @@ struct WatchDelta {
       body.changes.append(message)
     }
     body.growth = growth
+    // The client has seen everything up to the start, so it holds the documents of now less the
+    // growth.
     body.heldBefore = group.count.map { $0 - growth...$0 - growth }
     return body
   }
@@ -252,6 +286,11 @@ struct WatchDelta {
   }
 
   /// Returns newer documents, and the filter by which the client finds removed ones.
+  ///
+  /// The client compares its count with that of the filter. When they differ, it drops the
+  /// documents that the filter excludes, or asks for the target anew.
+  ///
+  /// - Complexity: Reads the whole result, and sends what is newer.
   private func filtered(
     _ query: DocumentQuery, after version: DocumentVersion
   ) throws(StorageError) -> WatchBody {
@@ -276,6 +315,8 @@ struct WatchDelta {
 
 extension WatchChange {
   /// A filter without its names, for clients that did not say how many documents they hold.
+  ///
+  /// The count stays: a client that holds another number resets the target.
   fileprivate var withoutNames: WatchChange {
     guard case .filter(let target, let count, _) = self else { return self }
     return .filter(

@@ -23,12 +23,20 @@ package struct WatchDelivery {
 ///
 /// A committed change is matched at most once with each distinct query, independent of the number
 /// of subscribers, and only with queries that it may affect.
+///
+/// It belongs to one open database and is used on the server's executor alone. It decides what is
+/// told and sends nothing: messages are returned to the caller. The groups in ``index`` are those
+/// in ``groups``, and each has at least one subscriber; ``streams`` names every subscriber once.
 package final class DocumentWatch {
   let authority: DocumentAuthority
   let limits: DocumentWatchLimits
+  /// The groups by canonical subject.
   private var groups: [WatchTarget.Subject: WatchGroup] = [:]
+  /// Finds the groups that a change may concern.
   private var index = WatchIndex()
+  /// The groups of each stream, by the client's target ids. A stream without targets is missing.
   private var streams: [Int: [Int32: WatchGroup]] = [:]
+  /// The serial of the newest group.
   private var nextSerial = 0
   /// The last initial snapshots, reused for the next subscriber.
   var told = LastSnapshotCache()
@@ -68,10 +76,13 @@ package final class DocumentWatch {
   ///   they were first asked for. A ``snapshot(at:in:)`` follows for every stream that is told.
   ///   What cannot be followed because a record is damaged is over: those who watch it are told
   ///   DATA_LOSS, and all others what the commit means to them.
+  /// - Complexity: O(changes × candidates), and the reading of windows that have lost too many
+  ///   documents.
   package func commit(
     _ decision: DocumentDecision, in reader: any StoreReader
   ) throws(StorageError) -> [WatchDelivery] {
     if decision.changes.isEmpty { return [] }
+    // Snapshots of the state before would lack this commit.
     told.removeAll()
     var concerned: [Int: (group: WatchGroup, changes: [DocumentCommitChange])] = [:]
     for change in decision.changes {
@@ -83,6 +94,7 @@ package final class DocumentWatch {
     let reading = DocumentReading(authority.rows, reader)
     var deliveries: [WatchDelivery] = []
     for (_, (group, changes)) in concerned.sorted(by: { $0.key < $1.key }) {
+      // One damaged record must not keep the other groups from the commit.
       do throws(StorageError) {
         let messages = try follow(changes, at: decision.version, group, reading)
         if !messages.isEmpty { deliveries.append(WatchDelivery(group: group, changes: messages)) }
@@ -95,8 +107,12 @@ package final class DocumentWatch {
 
   /// Returns the groups whose windows keep more documents than their subscribers are charged for,
   /// each once after it has grown.
+  ///
+  /// The caller charges the subscribers for ``WatchGroup/heldCount`` and sets
+  /// ``WatchGroup/chargedCount``.
   package func takeGrown() -> [WatchGroup] { exchange(&grown, with: []) }
 
+  /// Works out the messages of a group.
   private func follow(
     _ changes: [DocumentCommitChange], at version: DocumentVersion, _ group: WatchGroup,
     _ reading: DocumentReading
@@ -113,6 +129,8 @@ package final class DocumentWatch {
   }
 
   /// Ends a group, which keeps its subscribers for the last delivery.
+  ///
+  /// The caller sends the last delivery to the subscribers that the group still lists.
   private func end(_ group: WatchGroup, _ status: DocumentStatus) -> WatchDelivery {
     for subscriber in group.subscribers {
       streams[subscriber.stream]?[subscriber.target] = nil
@@ -125,6 +143,9 @@ package final class DocumentWatch {
   }
 
   /// The message that ends what was told: all targets of a stream are consistent now.
+  ///
+  /// It has no targets and so is about all of the stream. Clients raise their snapshot by it and
+  /// store the token.
   ///
   /// - Parameter time: As of when, by the ``DocumentClock``. Source: documents reference,
   ///   section 6.4.
@@ -149,12 +170,15 @@ package final class DocumentWatch {
   }
 
   /// Ends all targets of a stream.
+  ///
+  /// It costs O(targets), and nothing is sent.
   package func closeStream(_ stream: Int) {
     for (target, group) in streams.removeValue(forKey: stream) ?? [:] {
       leave(group, WatchSubscriber(stream: stream, target: target))
     }
   }
 
+  /// A group without subscribers is dropped, its window and its stored snapshots included.
   private func leave(_ group: WatchGroup, _ subscriber: WatchSubscriber) {
     group.remove(subscriber)
     if group.isEmpty {
@@ -167,6 +191,8 @@ package final class DocumentWatch {
 
 extension DocumentWatch {
   /// The group of a subject; a new one is not yet among those that are told.
+  ///
+  /// Reading a first snapshot may fail; a group is kept only once it has a subscriber.
   func group(of subject: WatchTarget.Subject) -> WatchGroup {
     let subject = subject.canonical
     if let group = groups[subject] { return group }
@@ -185,6 +211,9 @@ extension DocumentWatch {
   }
 
   /// Returns the reason to reject a target; `nil` when it can be added.
+  ///
+  /// - Returns: INVALID_ARGUMENT for an id that is in use or not above zero and for a target beyond
+  ///   the limits of one target; RESOURCE_EXHAUSTED for one target too many.
   package func refusal(of target: WatchTarget, on stream: Int) -> DocumentStatus? {
     let known = streams[stream] ?? [:]
     if target.id <= 0 || known[target.id] != nil {
@@ -207,12 +236,16 @@ extension DocumentWatch {
 }
 
 /// Limits for the targets of one server.
+///
+/// They bound what one stream can make the server keep and read.
 package struct DocumentWatchLimits: Sendable {
   /// The most targets of one stream.
   package var targetsPerStream = 1_000
   /// The most documents of one target that names them.
   package var documentsPerTarget = 1_000
   /// The most documents that a watched query may skip: they are kept as those that it shows.
+  ///
+  /// A window keeps the keys of skipped documents, because each may come into view.
   package var offset = 10_000
   /// The most bytes of documents that one target is told when it is added: 64 MiB.
   package var openingBytes = 64 << 20

@@ -2,8 +2,12 @@ import TernCore
 package import TernQuery
 
 /// The subscriber of a target: a stream, and the client's id for the target there.
+///
+/// The same target id on two streams is two subscribers.
 package struct WatchSubscriber: Hashable, Sendable {
+  /// The server's number of the listen call.
   package let stream: Int
+  /// The client's id of the target.
   package let target: Int32
 
   /// Names a target.
@@ -14,12 +18,18 @@ package struct WatchSubscriber: Hashable, Sendable {
 }
 
 /// The subscribers that share one subject.
+///
+/// All of them see the same documents in the same order, so a commit is worked out once and its
+/// messages are encoded once. Permission is not part of the subject; the server judges its
+/// subscribers.
 package final class WatchGroup {
   /// The watched subject, in the form that is equal for equal ones: the group's identity.
   package let subject: WatchTarget.Subject
   /// Groups are served in the order in which they were first asked for.
   let serial: Int
+  /// The query; `nil` for named documents.
   let query: DocumentQuery?
+  /// The query made ready; `nil` for named documents.
   let matcher: DocumentMatcher?
   /// The window of a query with a limit or an offset; `nil` for all others.
   var window: WatchWindow?
@@ -35,6 +45,7 @@ package final class WatchGroup {
   }
   /// Data that the sender of messages caches; reset when the subscribers change.
   package var notes: AnyObject?
+  /// The index of each subscriber in ``subscribers``, so that one leaves in constant time.
   private var positions: [WatchSubscriber: Int] = [:]
 
   /// - Parameter subject: In its canonical form.
@@ -59,6 +70,7 @@ package final class WatchGroup {
     subscribers.append(subscriber)
   }
 
+  /// The last subscriber takes the place of the one that leaves.
   func remove(_ subscriber: WatchSubscriber) {
     guard let index = positions.removeValue(forKey: subscriber) else { return }
     let last = subscribers.removeLast()
@@ -77,6 +89,12 @@ package final class WatchGroup {
   }
 
   /// Returns the message for a changed document, and the growth of the subscribers' result.
+  ///
+  /// A document that matches before and after is told as changed, since its content or version
+  /// differs.
+  ///
+  /// - Returns: The message is `nil` when the document matches neither before nor after. The growth
+  ///   is -1, 0 or 1; for named documents it has no meaning and is 0.
   func meaning(
     of change: DocumentCommitChange, at version: DocumentVersion
   ) -> (message: WatchChange?, growth: Int) {
@@ -98,6 +116,8 @@ extension WatchChange {
   package static let anyTarget: Int32 = 0
 
   /// A document as it is now, or that it is not.
+  ///
+  /// - Parameter version: As of when a missing document is missing.
   init(_ document: Document, at version: DocumentVersion) {
     self =
       document.isFound
@@ -106,6 +126,8 @@ extension WatchChange {
   }
 
   /// The same for one subscriber, in place of ``anyTarget``.
+  ///
+  /// Messages without a placeholder are returned as they are.
   package func addressed(to target: Int32) -> WatchChange {
     switch self {
     case .target(let change) where change.targets == [WatchChange.anyTarget]:

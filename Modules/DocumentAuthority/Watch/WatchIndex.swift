@@ -4,9 +4,15 @@ import TernQuery
 /// Finds the watched queries that a changed document may concern, without asking the others.
 ///
 /// Queries are filed by where they look, and there by a value that they want a field to have.
+///
+/// Candidates may be too many, never too few; the matcher of each group decides. A group is in the
+/// index exactly while it has subscribers.
 struct WatchIndex {
+  /// Queries of one collection.
   private var collections: [CollectionPath: WatchIndexBucket] = [:]
+  /// Queries of a group, by its id, compared byte by byte.
   private var groups: [ExactText: WatchIndexBucket] = [:]
+  /// Targets of named documents.
   private var documents: [DocumentKey: [ObjectIdentifier: WatchGroup]] = [:]
 
   mutating func add(_ group: WatchGroup) {
@@ -36,6 +42,8 @@ struct WatchIndex {
   }
 
   /// The groups that may have to be told, each once, in the order in which they were made.
+  ///
+  /// - Complexity: O(candidates), and a look-up for each field that queries of the collection fix.
   func candidates(for change: DocumentCommitChange) -> [WatchGroup] {
     var found: [ObjectIdentifier: WatchGroup] = documents[change.key] ?? [:]
     let collection = change.key.collection
@@ -51,6 +59,7 @@ private enum WatchScope {
   case group(String)
   case document(DocumentKey)
 
+  /// Returns the places under which a group is filed.
   static func places(of group: WatchGroup) -> [WatchScope] {
     switch group.subject {
     case .documents(let keys): return keys.map { .document($0) }
@@ -67,6 +76,9 @@ private enum WatchScope {
 }
 
 /// The queries of one collection, or of one group of collections.
+///
+/// A query with an equality is filed by that value, so a change concerns those of its value before
+/// and after.
 private struct WatchIndexBucket {
   /// Those that want no field to have one value.
   private var others: [ObjectIdentifier: WatchGroup] = [:]
@@ -91,6 +103,7 @@ private struct WatchIndexBucket {
     if fixed[path]?.isEmpty == true { fixed[path] = nil }
   }
 
+  /// The value before counts as well as the one after: a document may leave a query's result.
   func collect(_ change: DocumentCommitChange, into found: inout [ObjectIdentifier: WatchGroup]) {
     found.merge(others) { group, _ in group }
     for (path, values) in fixed {
@@ -104,6 +117,9 @@ private struct WatchIndexBucket {
   }
 
   /// A value that every document of the query has in a field.
+  ///
+  /// One equality is enough; the first one is taken. Equalities below an OR do not hold for every
+  /// document.
   private static func label(
     of group: WatchGroup
   ) -> (path: DocumentFieldPath, value: [UInt8])? {
@@ -120,5 +136,6 @@ private struct WatchIndexBucket {
     return nil
   }
 
+  /// Cut as in indexes: values of equal beginnings share a place.
   private static func bytes(_ value: DocumentValue) -> [UInt8] { IndexValue(value).bytes }
 }

@@ -4,6 +4,8 @@ package import TernQuery
 /// The initial messages of a new subscription: up to CURRENT, in order.
 ///
 /// A ``DocumentWatch/snapshot(at:in:)`` follows, unless the target was rejected.
+///
+/// The caller sends the parts in their order, and between them what it charges or checks.
 package struct WatchOpening {
   /// The watched group; `nil` when the target was rejected or has already ended.
   package let group: WatchGroup?
@@ -25,8 +27,11 @@ package struct WatchOpening {
 }
 
 /// The identity of an initial snapshot: its group, its start and its version.
+///
+/// Two bodies with the same identity are equal, as the state of a version never changes.
 package struct WatchBodyID: Hashable, Sendable {
   enum Start: Hashable {
+    /// The client holds nothing, or nothing that counts.
     case nothing
     /// The client had seen this version.
     case version(DocumentVersion)
@@ -43,13 +48,18 @@ package struct WatchBodyID: Hashable, Sendable {
     }
   }
 
+  /// The serial of the group, which is not used again.
   let group: Int
   let start: Start
+  /// The version of the state that it was read in.
   let version: DocumentVersion
 }
 
 /// The documents and removals that a new subscription receives, without the target's own messages.
+///
+/// A body depends on group, start and state, and on nothing of the subscriber.
 struct WatchBody {
+  /// The messages; those about documents are in the order of the result, or of keys.
   var changes: [WatchChange]
   /// `true` if the client's state is void.
   var isReset = false
@@ -82,11 +92,18 @@ extension WatchChange {
 /// The initial snapshots sent last, for the next subscribers of their groups.
 ///
 /// One goes with its group, with the next commit, or when there are too many bytes of them.
+///
+/// Many clients open the same target after a restart or a deployment. The first one's snapshot
+/// serves the others, as long as nothing is committed.
 struct LastSnapshotCache {
   /// The most bytes of one database's bodies together.
+  ///
+  /// A larger body is not kept.
   static let bytesKept = 4 << 20
 
+  /// The bodies, with the bytes that each is counted for.
   private var bodies: [WatchBodyID: (body: WatchBody, bytes: Int)] = [:]
+  /// The bodies of each group, oldest first.
   private var groups: [Int: [WatchBodyID]] = [:]
   /// The oldest first; some may be gone.
   private var order: ArraySlice<WatchBodyID> = []
@@ -98,6 +115,7 @@ struct LastSnapshotCache {
 
   subscript(id: WatchBodyID) -> WatchBody? { bodies[id]?.body }
 
+  /// Keeps a body, and drops the oldest ones that it takes the place of.
   mutating func remember(_ id: WatchBodyID, _ body: WatchBody) {
     let bytes = body.byteCount
     guard bytes <= Self.bytesKept, bodies[id] == nil else { return }
@@ -106,6 +124,8 @@ struct LastSnapshotCache {
     groups[id.group, default: []].append(id)
     order.append(id)
     byteCount += bytes
+    // Bodies that went with their groups leave their names behind; they are swept once they are the
+    // most.
     if order.count > 2 * bodies.count + 16 { order = order.filter { bodies[$0] != nil }[...] }
   }
 
@@ -114,11 +134,13 @@ struct LastSnapshotCache {
     for id in groups.removeValue(forKey: group) ?? [] { drop(id) }
   }
 
+  /// A commit calls it for every change, and mostly there is nothing to forget.
   mutating func removeAll() {
     if order.isEmpty { return }
     self = LastSnapshotCache()
   }
 
+  /// The name may stay in ``order``.
   private mutating func drop(_ id: WatchBodyID) {
     guard let (_, bytes) = bodies.removeValue(forKey: id) else { return }
     byteCount -= bytes

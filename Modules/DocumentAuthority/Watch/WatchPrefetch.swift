@@ -4,10 +4,15 @@ package import TernStorage
 
 /// The first snapshot of a target, read ahead in a state of the store that may be older than the
 /// one in which the target is added.
+///
+/// A large first snapshot is read beside the server's executor, while commits go on. ``WatchDelta``
+/// then adds what has changed since. It is a value, and is handed from one thread to the other.
 package struct WatchPrefetch: Sendable {
   /// The state that it is of.
   let state: DatabaseState
+  /// The version that the client resumes from.
   let start: WatchBodyID.Start
+  /// The messages as of ``state``.
   let body: WatchBody
   /// The window of a query with a limit or an offset, loaded.
   let window: WatchWindow?
@@ -25,6 +30,8 @@ package struct WatchPrefetch: Sendable {
 }
 
 /// The identity of a first snapshot that is read ahead: equal ones can be shared.
+///
+/// Targets of different streams that ask for the same are read once.
 package struct WatchPrefetchID: Hashable, Sendable {
   private let subject: WatchTarget.Subject
   private let resume: WatchTarget.Resume?
@@ -68,7 +75,10 @@ extension DocumentAuthority {
 extension WatchDelta {
   /// Brings a first snapshot that was read ahead up to date.
   ///
-  /// - Parameter keepsWindow: Whether the group takes the window over, if it has none yet.
+  /// - Parameters:
+  ///   - start: The version that the client resumes from, worked out in the current state.
+  ///   - known: The snapshot that was read ahead.
+  ///   - keepsWindow: Whether the group takes the window over, if it has none yet.
   /// - Returns: `nil` when that is not possible any more.
   func body(
     from start: WatchBodyID.Start, _ known: WatchPrefetch, keepsWindow: Bool
@@ -79,6 +89,7 @@ extension WatchDelta {
     var body = known.body
     if var window = known.window {
       if !changes.isEmpty { body.changes += try window.update(changes, at: time, reading) }
+      // A window that the group has loaded already is as new, and its subscribers have seen it.
       if keepsWindow, group.window?.shownCount == nil { group.window = window }
       return body
     }
@@ -96,6 +107,8 @@ extension WatchDelta {
   }
 
   /// The documents of the group's subject that have changed since a version.
+  ///
+  /// - Returns: Changes in the order of keys; `nil` when they are not known any more.
   private func changes(
     since version: DocumentVersion
   ) throws(StorageError) -> [DocumentCommitChange]? {

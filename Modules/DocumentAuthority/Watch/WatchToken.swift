@@ -4,6 +4,9 @@ import TernStorage
 /// A client's resume token: the database that the client saw, and its last version.
 ///
 /// Source: Docs/Formats/document-rows.md, section 5.
+///
+/// Layout: format (1), epoch and version (8 bytes each). It is no secret and no credential: a
+/// client that makes one up is sent too little or everything, of what it may see.
 struct WatchToken: Hashable {
   /// The first commit of the database; erasing the database changes it.
   let epoch: DocumentVersion
@@ -27,6 +30,7 @@ struct WatchToken: Hashable {
     self.version = DocumentVersion(microseconds: version)
   }
 
+  /// Returns the token as clients keep it.
   func encode() -> [UInt8] {
     var writer = ByteWriter()
     writer.append(Self.format)

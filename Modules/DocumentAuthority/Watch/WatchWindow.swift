@@ -6,23 +6,34 @@ import TernStorage
 ///
 /// It keeps keys and positions, not the documents. Beyond the limit it keeps a few more, so that a
 /// removed document has a known successor. All subscribers of a query share one window.
+///
+/// Candidates are in order and hold the first documents of the result without a gap. When so many
+/// are removed that the window may not be full, it is read anew from the store.
 struct WatchWindow {
+  /// A document that is shown, or that may come into view.
   private struct Candidate: Equatable {
     /// The values of the order, one behind the other, and the key: sorts like the documents.
     let place: [UInt8]
     let key: DocumentKey
   }
 
+  /// The query with its limit and offset.
   private let query: DocumentQuery
+  /// The complete order, the key last.
   private let orders: [DocumentOrder]
+  /// Checks a changed document.
   private let matcher: DocumentMatcher
   /// The number of documents up to the end of the window: the offset and the limit.
   private let reach: Int
+  /// The most candidates: the reach and some more.
   private let capacity: Int
+  /// Ascending by place. The first ``reach`` without the offset are shown.
   private var candidates: [Candidate] = []
+  /// The place of each candidate, to find one whose document has changed.
   private var places: [DocumentKey: [UInt8]] = [:]
   /// `true` if all matching documents are candidates.
   private var isComplete = false
+  /// False until ``load(_:)``.
   private var isLoaded = false
 
   init(_ query: DocumentQuery) {
@@ -55,6 +66,7 @@ struct WatchWindow {
     try reload(reading)
   }
 
+  /// - Complexity: O(capacity) rows where an index serves the order.
   private mutating func reload(_ reading: DocumentReading) throws(StorageError) {
     candidates = []
     places = [:]
@@ -71,6 +83,9 @@ struct WatchWindow {
 
   /// Follows the changes of one commit, which is stored already.
   ///
+  /// - Parameters:
+  ///   - changes: Each document once.
+  ///   - version: As of when missing documents are missing.
   /// - Returns: What changes for those who watch, in the order of keys.
   mutating func update(
     _ changes: [DocumentCommitChange], at version: DocumentVersion, _ reading: DocumentReading
@@ -80,11 +95,19 @@ struct WatchWindow {
       remove(change.key)
       if matcher.matches(change.after) { offer(change.after) }
     }
+    // Documents that were never candidates may come into view now.
     if !isComplete, candidates.count < reach { try reload(reading) }
     let documents = Dictionary(uniqueKeysWithValues: changes.map { ($0.key, $0.after) })
     return try WatchWindow.differences(before, shown, documents, at: version, reading)
   }
 
+  /// Compares two windows.
+  ///
+  /// - Parameters:
+  ///   - before: The keys that were shown.
+  ///   - after: The keys that are shown.
+  ///   - changed: The documents of the commit, as they are after it.
+  /// - Throws: `StorageError` when a document that comes into view cannot be read.
   private static func differences(
     _ before: [DocumentKey], _ after: [DocumentKey], _ changed: [DocumentKey: Document],
     at version: DocumentVersion, _ reading: DocumentReading
@@ -112,6 +135,8 @@ struct WatchWindow {
   }
 
   /// Takes in a document if it is known to be among the first.
+  ///
+  /// - Complexity: O(candidates), for the insertion.
   private mutating func offer(_ document: Document) {
     let candidate = Candidate(place: place(of: document), key: document.key)
     let isFull = candidates.count >= capacity
@@ -130,6 +155,7 @@ struct WatchWindow {
     places[candidate.key] = candidate.place
   }
 
+  /// Takes a document out; it is offered again if it still matches.
   private mutating func remove(_ key: DocumentKey) {
     guard let place = places.removeValue(forKey: key) else { return }
     candidates.remove(at: index(of: place))
@@ -146,6 +172,7 @@ struct WatchWindow {
     return low
   }
 
+  /// A document that matches has all ordered fields.
   private func place(of document: Document) -> [UInt8] {
     var place: [UInt8] = []
     for order in orders {
