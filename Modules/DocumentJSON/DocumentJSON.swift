@@ -5,6 +5,10 @@ package import TernDocumentWire
 ///
 /// It is made of the binary form and read into it, so that there is one codec for what messages
 /// mean. Source: documents reference, section 6.1; Firestore server reference, section 3.2.
+///
+/// A JSON body becomes the bytes that gRPC would have carried, and the server decodes those;
+/// answers go the other way. The gateway calls it for REST and WebChannel. It has no state and may
+/// be used from any thread.
 package enum DocumentJSON {
   /// The type of a message.
   package enum Kind: Hashable, Sendable {
@@ -15,23 +19,31 @@ package enum DocumentJSON {
   }
 
   /// The treatment of members that a message does not have.
+  ///
+  /// REST rejects them, as the service does; WebChannel skips them.
   package enum UnknownMembers: Hashable, Sendable {
     case rejected
     case skipped
   }
 
   /// The form of enums in the text.
+  ///
+  /// REST has names, unless the client asks for numbers.
   package enum EnumForm: Hashable, Sendable {
     case names
     case numbers
   }
 
   /// The most levels of messages in one another.
+  ///
+  /// Equal to the limit of the binary form.
   static let depthLimit = 100
 
   /// Returns the binary form of a message.
   ///
   /// - Parameter json: At most ``DocumentWireLimits/messageBytes``.
+  /// - Returns: The message in protobuf. It is valid in form; its meaning is checked when it is
+  ///   decoded.
   /// - Throws: ``MessageJSONError`` with the member that breaks a rule.
   package static func binary(
     _ kind: Kind, json: [UInt8], unknown: UnknownMembers = .rejected
@@ -46,10 +58,13 @@ package enum DocumentJSON {
   ///     body.
   ///   - body: The body: the document, for methods that take one, else the whole message. Empty for
   ///     none.
+  /// - Throws: ``MessageJSONError`` with the member that breaks a rule, its path in the names of
+  ///   the message: of a document in the body it begins with `document`.
   package static func request(
     _ method: DocumentMethod, members: [UInt8], body: [UInt8]
   ) throws(MessageJSONError) -> [UInt8] {
     let bound = try bytes(of: try read(method.requestType, members, .rejected))
+    // A `GET` has no body, and some clients send white space.
     if body.allSatisfy(\.isSpace) { return bound }
     var message: any Message
     switch method {
@@ -58,6 +73,7 @@ package enum DocumentJSON {
     case .updateDocument:
       message = Google_Firestore_V1_UpdateDocumentRequest.with { $0.document = .init() }
     default:
+      // The members of the address are merged last, so they win.
       message = try read(method.requestType, body, .rejected)
       return try merged(message, with: bound)
     }
@@ -92,6 +108,7 @@ package enum DocumentJSON {
     }
   }
 
+  /// Returns the generated type.
   private static func type(of kind: Kind) -> any Message.Type {
     switch kind {
     case .request(let method): method.requestType
@@ -107,6 +124,8 @@ extension DocumentJSON {
   /// Reads a message.
   ///
   /// - Parameter member: The path of the member that the message stands for, for errors.
+  /// - Throws: ``MessageJSONError``. After the library has rejected the text it is read a second
+  ///   time to find the member, which costs as much again.
   private static func read(
     _ type: any Message.Type, _ json: [UInt8], _ unknown: UnknownMembers, below member: String = ""
   ) throws(MessageJSONError) -> any Message {
@@ -125,6 +144,7 @@ extension DocumentJSON {
     }
   }
 
+  /// Merges further members, in their binary form, into a message.
   private static func merged(
     _ message: any Message, with members: [UInt8]
   ) throws(MessageJSONError) -> [UInt8] {

@@ -2,6 +2,8 @@
 ///
 /// The sentences are those of the service, which issue threads and guides quote. Source: Firestore
 /// server reference, sections 3.2 and 8.
+///
+/// REST answers it as INVALID_ARGUMENT, with the violation among the details.
 package struct MessageJSONError: Error, Hashable, Sendable {
   /// One member that breaks a rule.
   package struct Violation: Hashable, Sendable {
@@ -22,11 +24,13 @@ package struct MessageJSONError: Error, Hashable, Sendable {
     violation = nil
   }
 
+  /// Describes a member at fault.
   init(_ message: String, at field: String) {
     self.message = message
     violation = Violation(field: field, description: message)
   }
 
+  /// A text of more bytes than a message may have.
   static func tooLarge(byteCount: Int, limit: Int) -> MessageJSONError {
     MessageJSONError("Request payload size exceeds the limit: \(limit) bytes.")
   }
@@ -63,9 +67,13 @@ package struct MessageJSONError: Error, Hashable, Sendable {
   }
 
   /// The most bytes of a client's text in a sentence.
+  ///
+  /// A value may be megabytes long, and an answer should not be.
   private static let shownBytes = 200
 
   /// The beginning of a text, so that a sentence stays one.
+  ///
+  /// It may cut a character, of which the replacement character is left.
   private static func shown(_ text: String) -> String {
     if text.utf8.count <= shownBytes { return text }
     return String(decoding: text.utf8.prefix(shownBytes), as: UTF8.self) + "…"

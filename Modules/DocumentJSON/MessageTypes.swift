@@ -2,6 +2,7 @@ import SwiftProtobuf
 import TernDocumentWire
 
 extension DocumentMethod {
+  /// The generated type of the method's request, of which each has one of its own.
   var requestType: any Message.Type {
     switch self {
     case .getDocument: Google_Firestore_V1_GetDocumentRequest.self
@@ -23,6 +24,8 @@ extension DocumentMethod {
     }
   }
 
+  /// The generated type of the method's response. Several methods answer with a document, and some
+  /// with nothing.
   var responseType: any Message.Type {
     switch self {
     case .getDocument, .createDocument, .updateDocument: Google_Firestore_V1_Document.self

@@ -82,8 +82,8 @@ struct FieldEntries {
 ///
 /// Source: documents reference, section 1.9.
 ///
-/// Values that are equal in queries have equal bytes, such as 1 and 1.0. Values that were cut to the same
-/// bytes share a place.
+/// Values that are equal in queries have equal bytes, such as 1 and 1.0. Values that were cut to
+/// the same bytes share a place.
 struct IndexValue: Hashable {
   /// The most bytes of a value that take part in an index.
   ///

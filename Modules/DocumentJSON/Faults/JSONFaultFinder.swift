@@ -4,6 +4,9 @@ import TernCore
 /// Finds the first member of a text that makes it no message.
 ///
 /// It reads the text a second time, only after the library has rejected it.
+///
+/// The library's error names no member, while clients and their users look for one. Of several
+/// faults the first in the order of the text is told.
 struct JSONFaultFinder {
   /// Returns the first fault of a text; `nil` when it has none that is known here.
   ///
@@ -29,6 +32,11 @@ struct JSONFaultFinder {
   /// The most levels of JSON that one level of messages takes: a list or map, and an object.
   private static let jsonLevels = 2
 
+  /// Checks one value against its type.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the value in the names of the protocol.
+  ///   - depth: The messages around it.
   private static func check(
     _ value: JSONValue, _ type: MemberType, at path: String, depth: Int
   ) throws(MessageJSONError) {
@@ -42,6 +50,7 @@ struct JSONFaultFinder {
     }
   }
 
+  /// A member of another message than those of the table is not looked into.
   private static func checkMessage(
     _ value: JSONValue, _ name: String, at path: String, depth: Int
   ) throws(MessageJSONError) {
@@ -70,6 +79,7 @@ struct JSONFaultFinder {
     }
   }
 
+  /// Checks the value of a member: one, a list, or a map.
   private static func checkMember(
     _ value: JSONValue, _ member: MessageShape.Member, at path: String, depth: Int
   ) throws(MessageJSONError) {
@@ -92,6 +102,7 @@ struct JSONFaultFinder {
     }
   }
 
+  /// An enum may be a name or any whole number, as newer protocols have more of them.
   private static func checkChoice(
     _ value: JSONValue, _ name: String, at path: String
   ) throws(MessageJSONError) {
@@ -103,12 +114,16 @@ struct JSONFaultFinder {
     }
   }
 
+  /// The service adds a reason for base64 alone.
   private static func reason(_ value: JSONValue, _ type: MemberType) -> String? {
     if type == .bytes, case .string = value { return "Base64 decoding failed" }
     return nil
   }
 
   /// Returns true when the library reads the value as the type.
+  ///
+  /// The wrapper types of protobuf have the JSON form of the bare value, so the library itself
+  /// decides.
   private static func isValid(_ value: JSONValue, _ type: MemberType) -> Bool {
     let json = value.bytes
     return switch type {

@@ -1,4 +1,7 @@
 /// The members of a message's JSON form, as far as finding a fault in a text needs them.
+///
+/// Shapes come from a table in text, one line a message, which a test compares with the protocol's
+/// files.
 struct MessageShape {
   /// The package of the messages, which ``named(_:)`` leaves out.
   static let package = "google.firestore.v1."
@@ -7,14 +10,19 @@ struct MessageShape {
   struct Member: Equatable {
     /// The name in the protocol: `read_time`.
     let name: String
+    /// The type of the value, or of the elements of a list or map.
     let type: MemberType
+    /// The number of values that the member has.
     let count: Count
     /// The choice that the member belongs to.
+    ///
+    /// At most one member of a choice may be set; `nil` for members of none.
     let choice: String?
 
     /// The name in JSON: `readTime`.
     var jsonName: String { Self.camelCase(name) }
 
+    /// Returns the JSON spelling of a name of the protocol.
     static func camelCase(_ name: String) -> String {
       let words = name.split(separator: "_")
       return words.dropFirst().reduce(words.first.map(String.init) ?? "") { text, word in
@@ -34,6 +42,8 @@ struct MessageShape {
   let members: [Member]
 
   /// Returns the member of a name in either spelling.
+  ///
+  /// - Complexity: O(members), which are few.
   func member(_ name: String) -> Member? {
     members.first { $0.jsonName == name || $0.name == name }
   }
@@ -42,6 +52,8 @@ struct MessageShape {
   static func named(_ name: String) -> MessageShape? { all[name] }
 
   /// All shapes by name.
+  ///
+  /// Made at the first fault, and kept.
   static let all: [String: MessageShape] = {
     var shapes: [String: MessageShape] = [:]
     for line in table.split(separator: "\n") {
@@ -61,6 +73,8 @@ enum MemberType: Equatable {
   case choice(String)
   case message(String)
 
+  /// Reads the type's word in the table: a scalar, `=` and the name of an enum, or the name of a
+  /// message.
   init(_ text: Substring) {
     self =
       switch text {

@@ -2,6 +2,13 @@ import TernCommitLog
 import TernStorage
 
 extension CommitLogBench {
+  /// Advances the checkpoint from one position to another.
+  ///
+  /// - Parameters:
+  ///   - mark: The position at which the checkpoint is expected.
+  ///   - position: The position up to which the changes reach; equal to `mark` for a part of an
+  ///     advance.
+  ///   - epoch: The epoch of the node; none as long as the shard has no leader.
   func advance(
     _ mark: UInt64, _ position: UInt64, _ changes: [Mutation], epoch: LogEpoch = .none
   ) async throws(CommitLogError) -> CheckpointOutcome {
@@ -10,10 +17,17 @@ extension CommitLogBench {
       changes: changes)
   }
 
+  /// Reads one page of the checkpoint.
   func rows(after key: [UInt8]? = nil, limit: Int = .max) async throws -> [Row] {
     try await log.checkpoint(of: shard, after: key, limit: limit).rows
   }
 
+  /// Drops batches.
+  ///
+  /// - Parameters:
+  ///   - batches: The batches behind the mark to keep.
+  ///   - age: The age up to which batches are kept.
+  /// - Returns: The position of the oldest batch that is left.
   func compact(batches: UInt64, age: Duration) async throws -> UInt64 {
     try await log.compact(shard, keeping: LogRetention(batches: batches, age: age)).number
   }
@@ -24,12 +38,15 @@ private func row(_ key: String, _ value: String) -> Row {
   Row(key: bytes(key), value: bytes(value))
 }
 
+/// A put of text.
 private func put(_ key: String, _ value: String) -> Mutation {
   .put(key: bytes(key), value: bytes(value))
 }
 
 /// The checks of checkpoints and of compaction.
 enum CheckpointChecks {
+  /// Checks of what a checkpoint holds, in which order it is read, and under which conditions it
+  /// advances.
   static let checkpoint = [
     CommitLogCheck("a checkpoint holds the newest value of every key, in key order") { bench in
       let empty = CheckpointPage(position: .start, rows: [], isLast: true)
@@ -115,9 +132,11 @@ enum CheckpointChecks {
         found += page.rows
       }
       try bench.expect(found, rows, "all rows")
+      // Two rows of half a page each exceed a page with their keys, so each comes alone.
       let large = [UInt8](repeating: 1, count: CommitLogLimits.pageBytes / 2)
       _ = try await bench.advance(
         0, 0, (0..<4).map { .put(key: bytes("l\($0)"), value: $0 == 2 ? large + large : large) })
+      // A backend that returned empty pages would loop for ever without a bound.
       var counts: [Int] = []
       var last = bytes("k999")
       while counts.count < 4 {
@@ -153,6 +172,7 @@ enum CheckpointChecks {
     },
   ]
 
+  /// Checks of what a compaction drops and keeps, also while others append and read.
   static let compaction = [
     CommitLogCheck("a compaction drops what the checkpoint holds and the retention does not keep") {
       bench in
@@ -192,6 +212,7 @@ enum CheckpointChecks {
     },
     CommitLogCheck("a compaction while others append and read leaves no gap") { bench in
       let total: UInt64 = 60
+      // The appender and the compaction use connections of their own, as two nodes do.
       let appending = Task { try await bench.append(1...UInt128(total)) }
       let other = try await bench.place.connect()
       var mark: UInt64 = 0

@@ -1,6 +1,8 @@
 import TernCommitLog
 
 extension CommitLogContract {
+  /// Checks of what an append does, what it refuses, and how a lost outcome is decided. Safety
+  /// rests on position and epoch alone, so these checks need no clock.
   static let appendChecks = [
     CommitLogCheck("a new log is empty") { bench in
       let state = LogState(
@@ -9,6 +11,7 @@ extension CommitLogContract {
       try bench.expect(await bench.ids(), [], "its batches")
     },
     CommitLogCheck("batches come back as they were appended, at positions without gaps") { bench in
+      // Bytes that a text format would have to escape, and identifiers at both ends of their range.
       let payloads: [[UInt8]] = [[], [0], Array(0...255), [0xFF, 0, 0x5C, 0x78, 0x27], [0x5C]]
       let ids: [UInt128] = [0, .max, 1 << 64, 0x27_5C, 7]
       for (index, payload) in payloads.enumerated() {
@@ -27,6 +30,7 @@ extension CommitLogContract {
     },
     CommitLogCheck("an append behind another position than the newest changes nothing") { bench in
       try await bench.append(1...3)
+      // Before the newest position, and behind it.
       for position: UInt64 in [0, 2, 4, 900] {
         let outcome = try await bench.log.append(
           bench.draft(9), to: bench.shard, after: LogPosition(position), epoch: .none)
@@ -37,6 +41,7 @@ extension CommitLogContract {
     CommitLogCheck("an append under another epoch changes nothing") { bench in
       _ = try await bench.take("a")
       try await bench.append(1...2)
+      // The epoch decides before the position does: a former leader must learn that it is none.
       for epoch: UInt64 in [0, 2, 77] {
         for position: UInt64 in [2, 1] {
           let outcome = try await bench.log.append(
@@ -90,6 +95,7 @@ extension CommitLogContract {
         let draft = bench.draft(UInt128(number))
         let position = LogPosition(number - 1)
         _ = try await log.append(draft, to: bench.shard, after: position, epoch: .none)
+        // The identifier tells the batch from another one that has taken its position.
         let again = try await log.append(
           draft, to: bench.shard, after: position, epoch: .none, attempts: 3)
         try bench.expect(again, .appended(position.next), "the second attempt")
@@ -108,6 +114,7 @@ extension CommitLogContract {
     },
   ]
 
+  /// Checks of how pages are cut, and how a reader learns that the log is not the one it has read.
   static let readChecks = [
     CommitLogCheck("a page ends at its limit") { bench in
       try await bench.append(1...9)
@@ -121,6 +128,7 @@ extension CommitLogContract {
     CommitLogCheck("a page ends at its bytes, but has one batch") { bench in
       let half = CommitLogLimits.pageBytes / 2
       try await bench.append(1...2, bytes: half)
+      // A page has at least one batch, or else a reader would never get past this one.
       try await bench.append(3...3, bytes: half * 3)
       try await bench.append(4...4, bytes: half + 1)
       try await bench.append(5...5, bytes: half)

@@ -3,11 +3,14 @@ import TernCommitLog
 import TernStorage
 
 extension CommitLogContract {
+  /// The nodes that append at the same time; each has a connection of its own.
   private static let appenders = 4
+  /// Enough that every appender loses the race for a position many times.
   private static let batchesOfEach = 40
   /// The appends of a leader that another node takes over from, before it waits for that.
   private static let busyAppends: UInt64 = 256
 
+  /// The order that all nodes see, whatever they do at the same time.
   static let concurrencyChecks = [
     CommitLogCheck("concurrent appenders and readers: no gap, no loss, no double") { bench in
       let shard = bench.shard
@@ -34,6 +37,7 @@ extension CommitLogContract {
       let stored = try await bench.ids()
       for ids in seen { try bench.expect(ids, stored, "the batches that a reader saw") }
       for appender in 0..<appenders {
+        // The lower 32 bits of an identifier count the batches of an appender; the rest names it.
         let own = stored.filter { Int($0 >> 32) == appender }.map { Int($0 & 0xFFFF_FFFF) }
         try bench.expect(own, Array(0..<batchesOfEach), "the batches of appender \(appender)")
       }
@@ -43,6 +47,7 @@ extension CommitLogContract {
       let first = try await bench.take("a")
       let other = try await bench.place.connect()
       let takeover = Takeover()
+      // The former leader goes on appending while the lease changes hands.
       async let old = appendUntilFenced(bench, under: first.epoch, takeover)
       try await bench.waitForBatch(after: 5, under: first.epoch, on: other)
       let second = try await bench.seize("b", on: other)
@@ -56,6 +61,7 @@ extension CommitLogContract {
         try bench.expect(outcome, .appended(position), "the new leader's append")
       }
       let appended = try await old
+      // A batch that it had confirmed must be before the fence, and none may come after it.
       try bench.expect(appended, fence.number, "the batches that the old leader had confirmed")
       var epochs: [UInt64] = []
       while epochs.count < position.number {
@@ -71,6 +77,7 @@ extension CommitLogContract {
       await other.close()
     },
     CommitLogCheck("of nodes that take one lease at the same time, one gets it") { bench in
+      // The holder is gone: one round takes its lease over, and the next one takes a free lease.
       let lost = try await bench.take("gone")
       for condition in [LeaseRequest.Condition.unchanged(lost), .free] {
         let outcomes = try await withThrowingTaskGroup(of: LeaseOutcome.self) { group in
@@ -115,6 +122,8 @@ extension CommitLogContract {
   ]
 
   /// Appends an appender's batches by compare-and-append, whatever the others append.
+  ///
+  /// It is the loop that every node has: append, and move to the head when another node was faster.
   private static func appendAll(
     of appender: Int, on log: any CommitLog, _ bench: CommitLogBench
   ) async throws {
@@ -134,6 +143,8 @@ extension CommitLogContract {
   }
 
   /// Reads until the position `end`, and returns the identifiers in order.
+  ///
+  /// - Parameter end: The number of batches to read.
   private static func follow(
     _ log: any CommitLog, _ shard: ShardID, until end: UInt64, _ bench: CommitLogBench
   ) async throws -> [UInt128] {
@@ -183,5 +194,6 @@ extension CommitLogContract {
 
 /// The moment at which another node has the lease.
 private final class Takeover: Sendable {
+  /// Set after the lease is taken, so an append that begins later has to be fenced.
   let hasHappened = Mutex(false)
 }

@@ -2,6 +2,8 @@ import TernCommitLog
 import TernStorage
 
 extension CommitLogContract {
+  /// Checks of what outlives the place that keeps the log, and what a closed log does. A place
+  /// without a restart passes the first of them trivially.
   static let restartChecks = [
     CommitLogCheck("what was confirmed is there after a restart, and open logs go on") { bench in
       let mark = try await bench.take("a")
@@ -11,6 +13,7 @@ extension CommitLogContract {
       _ = try await bench.compact(batches: 1, age: .zero)
       let state = try await bench.log.open(bench.shard)
       let leases = try await bench.log.leases(of: bench.shard)
+      // Everything before this line was confirmed, so everything must be there after it.
       try await bench.place.restart()
       let other = try await bench.place.connect()
       for (log, name) in [(other, "a new log"), (bench.log, "the open log")] {

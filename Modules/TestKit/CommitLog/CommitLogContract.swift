@@ -6,6 +6,9 @@
 /// @Test(arguments: CommitLogContract.checks)
 /// func holds(check: CommitLogCheck) async throws { try await check.run(on: mine) }
 /// ```
+///
+/// The checks need no order and may run side by side, each in a place of its own. A check throws at
+/// the first difference. They take a while: some write batches of the greatest size.
 public enum CommitLogContract {
   /// Every check; each makes a place of its own.
   public static let checks: [CommitLogCheck] =

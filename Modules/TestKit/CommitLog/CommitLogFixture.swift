@@ -18,10 +18,15 @@ public struct CommitLogFixture: Sendable, CustomStringConvertible {
 }
 
 /// The one place that keeps the logs of all nodes of a check, such as a database.
+///
+/// A check connects several times to play several nodes. What one of them has done must be visible
+/// to the others at once.
 public struct CommitLogPlace: Sendable {
   /// Returns a log of its own for one more node.
   public let connect: @Sendable () async throws -> any CommitLog
   /// Ends what keeps the logs and starts it again. Logs that are open find it again by themselves.
+  ///
+  /// A place that cannot be restarted leaves it empty.
   public let restart: @Sendable () async throws -> Void
   /// Frees what the place occupies.
   public let remove: @Sendable () async -> Void
@@ -53,6 +58,9 @@ public struct CommitLogCheck: Sendable, CustomStringConvertible {
   }
 
   /// Throws unless the logs of a new place keep the promise.
+  ///
+  /// The place is removed whether or not the check succeeds. The bench's own log is closed only
+  /// after success.
   public func run(on fixture: CommitLogFixture) async throws {
     let place = try await fixture.place()
     do {
@@ -76,8 +84,12 @@ public struct CommitLogFailure: Error, CustomStringConvertible {
 }
 
 /// A place, one node's log in it, and an open shard.
+///
+/// The shard is opened before the check begins. It has no leader, so its epoch is none.
 struct CommitLogBench: Sendable {
+  /// The place, to connect further nodes.
   let place: CommitLogPlace
+  /// The log of the first node.
   let log: any CommitLog
   let shard = ShardID(3)
 
@@ -94,6 +106,8 @@ struct CommitLogBench: Sendable {
   }
 
   /// Appends batches with these identifiers behind the newest, under the present epoch.
+  ///
+  /// - Throws: ``CommitLogFailure`` unless every append takes effect at once.
   func append(_ ids: ClosedRange<UInt128>, bytes: Int = 8) async throws {
     let state = try await log.open(shard)
     var position = state.position
@@ -114,14 +128,19 @@ struct CommitLogBench: Sendable {
       in: shard, after: LogPosition(position), under: epoch, timeout: timeout)
   }
 
+  /// Returns the identifiers of the batches behind a position.
   func ids(after position: UInt64 = 0, limit: Int = 4_096) async throws -> [UInt128] {
     try await log.batches(in: shard, after: LogPosition(position), limit: limit).map(\.id)
   }
 
+  /// Throws unless two values are equal.
+  ///
+  /// - Parameter what: The subject, for the message.
   func expect<Value: Equatable>(_ found: Value, _ wanted: Value, _ what: String) throws {
     if found != wanted { throw CommitLogFailure("\(what): \(found), not \(wanted)") }
   }
 
+  /// Throws unless `body` throws that error.
   func expectError<R>(
     _ expected: CommitLogError, _ what: String,
     _ body: () async throws(CommitLogError) -> R

@@ -12,6 +12,9 @@ extension CommitLogBench {
   }
 
   /// Takes the leader's lease from its holder as if it had expired.
+  ///
+  /// Every append of the holder renews the lease, so its mark may change between the look and the
+  /// request.
   func seize(_ node: String, on log: any CommitLog) async throws -> LeaseMark {
     for _ in 0..<Self.seizeAttempts {
       guard let mark = try await log.open(shard).leader?.mark else {
@@ -23,6 +26,7 @@ extension CommitLogBench {
     throw CommitLogFailure("\(node) gets no lease in \(Self.seizeAttempts) attempts")
   }
 
+  /// Requests a lease for a node, whose address follows from its name.
   func renew(
     _ node: String, _ condition: LeaseRequest.Condition, name: LeaseName = .leader
   ) async throws(CommitLogError) -> LeaseOutcome {
@@ -31,22 +35,33 @@ extension CommitLogBench {
     return try await log.renewLease(shard, request: request)
   }
 
+  /// Makes the mark of a lease.
+  ///
+  /// - Parameters:
+  ///   - epoch: It rises when the lease changes hands.
+  ///   - beat: It rises with each renewal.
   func mark(_ epoch: UInt64, _ beat: UInt64) -> LeaseMark {
     LeaseMark(epoch: LogEpoch(epoch), beat: beat)
   }
 
+  /// Makes a lease that `renew` would have made.
   func lease(_ node: String, _ epoch: UInt64, _ beat: UInt64) -> Lease {
     Lease(node: node, address: "\(node):1", mark: mark(epoch, beat))
   }
 }
 
 /// The checks of leases.
+///
+/// They use no time: a lease that has expired is one whose mark did not change, which its taker has
+/// to find out.
 enum LeaseChecks {
+  /// The lease of the leader, whose epoch fences appends.
   static let leader = [
     CommitLogCheck("a free lease is taken, renewed, and kept from others") { bench in
       try bench.expect(await bench.renew("a", .held), .free(.none), "a renewal of nothing")
       try bench.expect(await bench.renew("a", .free), .held(bench.mark(1, 1)), "taken")
       try bench.expect(await bench.renew("a", .held), .held(bench.mark(1, 2)), "renewed")
+      // A request that is repeated after a lost answer renews.
       try bench.expect(await bench.renew("a", .free), .held(bench.mark(1, 3)), "asked again")
       let held = LeaseOutcome.heldElsewhere(bench.lease("a", 1, 3))
       try bench.expect(await bench.renew("b", .free), held, "asked by another")
@@ -133,6 +148,7 @@ enum LeaseChecks {
     },
   ]
 
+  /// Leases of other names, which fence nothing, and the limits of their number.
   static let others = [
     CommitLogCheck("leases of other names are their own, and are listed") { bench in
       let (first, second) = (LeaseName("node b"), LeaseName("node a"))

@@ -3,6 +3,9 @@ public import TernStorage
 import TernStorageMemory
 
 /// A fault of a ``FaultyDisk``.
+///
+/// A fault of a put abandons one transaction, and the store goes on. A fault of a commit ends the
+/// store until it is opened again.
 public enum StoreFault: Hashable, Sendable {
   /// A put fails with `StorageError.backend(operation:code:)`; its transaction is abandoned.
   case writeError
@@ -22,16 +25,23 @@ public enum StoreFault: Hashable, Sendable {
 /// disk.inject(.crash(isDurable: false), after: 2)   // the third commit is the last
 /// let store = disk.open()
 /// ```
+///
+/// The disk outlives the stores that are opened on it. It may be used from any thread.
 public final class FaultyDisk: Sendable {
+  /// Durable keeps every commit; relaxed keeps what ``sync(_:)`` was called for.
   private let durability: Durability
   private let state = Mutex(State())
 
   private struct State: Sendable {
+    /// The rows that a crash leaves.
     var durable = MemoryStore()
+    /// The faults to come, each with the operations of its kind that go well before it.
     var faults: [(fault: StoreFault, after: Int)] = []
+    /// The keys whose rows are damaged.
     var corrupt: Set<[UInt8]> = []
     /// The bytes that are held back for removals while the disk is full; `nil` while it is not.
     var heldBack: Int?
+    /// The number of the newest opening; a store of an earlier one is dead.
     var opening = 0
   }
 
@@ -59,6 +69,11 @@ public final class FaultyDisk: Sendable {
   public func free() { state.withLock { $0.heldBack = nil } }
 
   /// Takes space of a disk that may be full.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes of a row's key and value.
+  ///   - hasRemoved: True in a transaction that began with a removal, for which space is held back.
+  /// - Returns: False when the disk is full.
   func take(_ bytes: Int, hasRemoved: Bool) -> Bool {
     state.withLock { state in
       guard let heldBack = state.heldBack else { return true }
@@ -77,10 +92,13 @@ public final class FaultyDisk: Sendable {
   /// Makes what `store` has durable, as a relaxed store does now and then by itself.
   public func sync(_ store: FaultyStore) { keep(store.fork()) }
 
+  /// Returns true for the store that was opened last, unless the machine has stopped since.
   func isCurrent(_ opening: Int) -> Bool { state.withLock { $0.opening == opening } }
 
+  /// Returns true for a record that is damaged.
   func isCorrupt(_ key: [UInt8]) -> Bool { state.withLock { $0.corrupt.contains(key) } }
 
+  /// Takes records off the damaged ones, because they were written again or removed.
   func repair(_ isRepaired: ([UInt8]) -> Bool) {
     state.withLock { state in state.corrupt = state.corrupt.filter { !isRepaired($0) } }
   }
@@ -89,6 +107,9 @@ public final class FaultyDisk: Sendable {
   var hasCorruption: Bool { state.withLock { !$0.corrupt.isEmpty } }
 
   /// Counts one operation of a kind and returns the fault that is due, if one is.
+  ///
+  /// Faults of one kind wait side by side, each with a count of its own. An operation has one at
+  /// most.
   func fault(at kind: StoreFault.Kind) -> StoreFault? {
     state.withLock { state in
       for index in state.faults.indices where state.faults[index].fault.kind == kind {
@@ -99,14 +120,17 @@ public final class FaultyDisk: Sendable {
     }
   }
 
+  /// Keeps a commit, on a durable disk.
   func commit(_ store: MemoryStore) {
     if durability == .durable { keep(store) }
   }
 
+  /// Makes a state the one that a crash leaves.
   func keep(_ store: MemoryStore) { state.withLock { $0.durable = store } }
 }
 
 extension StoreFault {
+  /// The operation at which a fault happens.
   enum Kind { case put, commit }
 
   var kind: Kind {
@@ -118,10 +142,15 @@ extension StoreFault {
 }
 
 /// The store on a ``FaultyDisk``.
+///
+/// It passes everything to a store in memory. A wipe and a compaction commit as a write does, and
+/// fail as one does.
 public final class FaultyStore: OrderedStore {
   private let disk: FaultyDisk
+  /// The rows of this opening, those included that are not durable.
   private let inner: MemoryStore
   private let opening: Int
+  /// True after a failed sync, until the disk is opened again.
   private let hasFailed = Mutex(false)
 
   init(_ disk: FaultyDisk, _ inner: MemoryStore, _ opening: Int) {
@@ -170,13 +199,17 @@ public final class FaultyStore: OrderedStore {
 
   public func close() { inner.close() }
 
+  /// Copies the rows as they are now.
   func fork() -> MemoryStore { inner.fork() }
 
+  /// - Throws: `StorageError.closed` for a store that is dead, `StorageError.failed` after a failed
+  ///   sync.
   private func check() throws(StorageError) {
     guard disk.isCurrent(opening) else { throw .closed }
     if hasFailed.withLock({ $0 }) { throw .failed }
   }
 
+  /// Ends a transaction, which is visible in ``inner`` already.
   private func commit() throws(StorageError) {
     switch disk.fault(at: .commit) {
     case .failedSync(let isDurable):
@@ -193,6 +226,7 @@ public final class FaultyStore: OrderedStore {
   }
 }
 
+/// Damage is found on reading, as real stores find it by their checksums.
 private class FaultyReader: StoreReader {
   private let inner: any StoreReader
   fileprivate let disk: FaultyDisk
@@ -217,6 +251,8 @@ private class FaultyReader: StoreReader {
     try inner.damagedValue(for: key)
   }
 
+  /// A scan throws for a damaged row anywhere in the page, also for one that its caller would not
+  /// reach.
   final func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
     let before = page.count
     try inner.fill(&page, from: scan)
@@ -228,6 +264,7 @@ private class FaultyReader: StoreReader {
   }
 }
 
+/// It fails puts, and counts the space that they take. Removals always succeed.
 private final class FaultyWriter: FaultyReader, StoreWriter {
   private let writer: any StoreWriter
   /// True when the transaction began with a removal.

@@ -1,6 +1,9 @@
 public import TernStorage
 
 /// Two stores that get the same work; every answer of the second is compared with the first's.
+///
+/// Every transaction runs on both, within each other. Answers come from the first store, so that a
+/// caller goes on the same way whatever the second one says. Errors of either store are thrown.
 public final class MirrorStore: OrderedStore {
   private let first: any OrderedStore
   private let second: any OrderedStore
@@ -67,6 +70,7 @@ public final class MirrorStore: OrderedStore {
   }
 }
 
+/// Comparisons copy values, so a mirrored store is slow.
 private class MirrorReader: StoreReader {
   private let one: any StoreReader
   private let other: any StoreReader
@@ -114,6 +118,7 @@ private class MirrorReader: StoreReader {
   }
 }
 
+/// Each change is made in both transactions.
 private final class MirrorWriter: MirrorReader, StoreWriter {
   private let one: any StoreWriter
   private let other: any StoreWriter

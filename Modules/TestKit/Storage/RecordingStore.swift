@@ -2,6 +2,9 @@ import Synchronization
 public import TernStorage
 
 /// A store that writes down what is done with another one.
+///
+/// The changes of one transaction lie side by side, as a store has one writer. A test asserts what
+/// was made durable together, and how often.
 public final class RecordingStore: OrderedStore {
   /// One thing that was done.
   public enum Event: Hashable, Sendable {
@@ -22,6 +25,7 @@ public final class RecordingStore: OrderedStore {
   }
 
   private let inner: any OrderedStore
+  /// The events so far; memory grows until ``forget()``.
   private let recorded = Mutex<[Event]>([])
 
   /// Records what is done with `inner`.
@@ -73,9 +77,11 @@ public final class RecordingStore: OrderedStore {
     inner.close()
   }
 
+  /// Appends an event, from any thread.
   fileprivate func record(_ event: Event) { recorded.withLock { $0.append(event) } }
 }
 
+/// It records a change before it is made, so a change that fails is recorded, too.
 private final class RecordingWriter: StoreWriter {
   private let inner: any StoreWriter
   private let store: RecordingStore

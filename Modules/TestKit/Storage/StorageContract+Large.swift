@@ -2,6 +2,8 @@ import TernStorage
 
 extension StorageContract {
   /// Rows whose size changes around the limits at which backends store them elsewhere.
+  ///
+  /// The sizes lie around a kilobyte, a page of 4 KiB, and far beyond it.
   static let largeChecks = [
     StoreCheck("a row may grow and shrink, over every size at which it is kept elsewhere") {
       store in
@@ -66,6 +68,7 @@ extension StorageContract {
     },
   ]
 
+  /// Returns bytes that differ between seeds and between positions.
   private static func value(_ seed: Int, _ size: Int) -> [UInt8] {
     (0..<size).map { UInt8(truncatingIfNeeded: $0 &+ seed &* 31) }
   }

@@ -1,6 +1,8 @@
 import TernStorage
 
 extension StorageContract {
+  /// Checks of the largest keys and values: the limit itself is accepted, and one byte more is an
+  /// error that changes nothing.
   static let limitChecks = [
     StoreCheck("keys have up to 4,096 bytes") { store in
       let key = [UInt8](repeating: 7, count: StorageLimits.keyBytes)
@@ -33,6 +35,7 @@ extension StorageContract {
     },
   ]
 
+  /// Checks of keys around the sizes at which backends store a part of a key elsewhere.
   static let longKeyChecks = [
     StoreCheck("long keys that share their beginnings stay in order") { store in
       var model = StoreModel()

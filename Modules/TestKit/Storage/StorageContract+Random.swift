@@ -26,12 +26,15 @@ extension StorageContract {
 }
 
 /// Random transactions, applied to a store and a model alike.
+///
+/// A seed gives the same operations on every backend, so a failure can be repeated.
 private struct RandomOperations {
   private var random: SeededGenerator
   private var model = StoreModel()
 
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
+  /// Makes one transaction of up to 12 changes, of which one in eight is abandoned in the end.
   mutating func transact(on store: any OrderedStore) throws {
     var changes: [(put: [UInt8]?, range: KeyRange)] = []
     for _ in 0..<(Int(random.next() % 12) + 1) {
@@ -67,6 +70,7 @@ private struct RandomOperations {
     }
   }
 
+  /// Compares a scan forwards, one backwards with a limit, and a look-up.
   mutating func compare(with store: any OrderedStore) throws {
     let range = range()
     let limit = Int(random.next() % 40)
@@ -78,6 +82,7 @@ private struct RandomOperations {
     try expect(store.value(key) == model.rows(KeyRange(only: key)).first?.value, "get \(key)")
   }
 
+  /// Also empty ranges, whose ends come in the wrong order.
   private mutating func range() -> KeyRange {
     switch random.next() % 4 {
     case 0: KeyRange(from: key(), to: key())
@@ -99,6 +104,7 @@ private struct RandomOperations {
     return key
   }
 
+  /// Mostly small values; one in sixteen has up to 9,000 bytes.
   private mutating func value() -> [UInt8] {
     let count = random.next() % 16 == 0 ? random.next() % 9_000 : random.next() % 60
     return [UInt8](repeating: UInt8(truncatingIfNeeded: random.next()), count: Int(count))

@@ -1,6 +1,7 @@
 import TernStorage
 
 extension StorageContract {
+  /// Checks of single rows: values, the empty key, and the order of bytes.
   static let rowChecks = [
     StoreCheck("a value comes back as it was put") { store in
       try store.put([("a", "1"), ("b", "")])
@@ -52,6 +53,7 @@ extension StorageContract {
     },
   ]
 
+  /// Checks of scans and removals by range, in both directions.
   static let rangeChecks = [
     StoreCheck("a range holds its lower key and not its upper") { store in
       try store.put([("a", ""), ("b", ""), ("c", ""), ("d", "")])

@@ -1,6 +1,7 @@
 import TernStorage
 
 extension StorageContract {
+  /// Checks of atomicity, of isolation between snapshots and writes, and of the end of a store.
   static let transactionChecks = [
     StoreCheck("a transaction reads its own writes") { store in
       try store.put([("a", "1"), ("b", "2")])

@@ -19,16 +19,19 @@ public enum StorageContract {
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
 extension OrderedStore {
+  /// Writes rows of text in one transaction.
   func put(_ rows: [(String, String)]) throws(StorageError) {
     try write { transaction throws(StorageError) in
       for (key, value) in rows { try transaction.put(bytes(value), for: bytes(key)) }
     }
   }
 
+  /// Reads one value in a snapshot of its own.
   func value(_ key: [UInt8]) throws(StorageError) -> [UInt8]? {
     try read { snapshot throws(StorageError) in try snapshot.get(key) }
   }
 
+  /// Reads the rows of a range in a snapshot of its own.
   func rows(
     _ range: KeyRange = .all, isReversed: Bool = false, limit: Int = .max
   ) throws(StorageError) -> [Row] {
@@ -37,6 +40,7 @@ extension OrderedStore {
     }
   }
 
+  /// Reads the keys of a range as text.
   func keys(
     _ range: KeyRange = .all, isReversed: Bool = false, limit: Int = .max
   ) throws(StorageError) -> [String] {

@@ -40,10 +40,12 @@ public struct StoreCheckFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
+/// Throws unless a promise is kept; the text names it.
 func expect(_ isKept: Bool, _ promise: @autoclosure () -> String) throws {
   if !isKept { throw StoreCheckFailure(promise()) }
 }
 
+/// Throws unless `body` throws exactly that error.
 func expectError(
   _ expected: StorageError, _ body: () throws(StorageError) -> Void
 ) throws {

@@ -1,6 +1,8 @@
 import Synchronization
 
 /// A clock that stands still until a test moves it.
+///
+/// It may be used from any thread. Sleepers wake in the order in which they began to sleep.
 public final class ManualClock: Clock, Sendable {
   /// A point on the clock: how far it was moved since it was made.
   public struct Instant: InstantProtocol {
@@ -14,6 +16,7 @@ public final class ManualClock: Clock, Sendable {
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
+  /// A task that sleeps; its continuation gets false when the task is cancelled.
   private struct Sleeper {
     let deadline: Instant
     let continuation: CheckedContinuation<Bool, Never>
@@ -21,8 +24,11 @@ public final class ManualClock: Clock, Sendable {
 
   private struct State {
     var now = Instant(offset: .zero)
+    /// The tasks that sleep, by the order in which they came.
     var sleepers: [UInt64: Sleeper] = [:]
+    /// Sleepers that were cancelled before they had their continuation.
     var cancelled: Set<UInt64> = []
+    /// The number of the last sleeper.
     var last: UInt64 = 0
   }
 
@@ -44,10 +50,13 @@ public final class ManualClock: Clock, Sendable {
       for id in due.keys { state.sleepers[id] = nil }
       return due.sorted { $0.key < $1.key }.map(\.value)
     }
+    // Resumed outside of the lock, as a task may sleep again at once.
     for sleeper in due { sleeper.continuation.resume(returning: true) }
   }
 
   /// Returns when the clock was moved to `deadline`.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled before that.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     let id = state.withLock { state in
       state.last += 1
@@ -69,6 +78,7 @@ public final class ManualClock: Clock, Sendable {
     if !isDone { throw CancellationError() }
   }
 
+  /// A cancellation may come before the sleeper is known, and is noted for it then.
   private func cancel(_ id: UInt64) {
     let sleeper = state.withLock { state in
       guard let sleeper = state.sleepers.removeValue(forKey: id) else {

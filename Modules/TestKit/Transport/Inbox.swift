@@ -1,10 +1,16 @@
 import Synchronization
 
 /// Collects what arrives and lets a test wait, with a deadline, until enough has.
+///
+/// It may be used from any thread. Elements are kept, so waiting for the first ten after five were
+/// seen is a wait for five more.
 final class Inbox<Element: Sendable>: Sendable {
   /// The time that a test waits for an event.
+  ///
+  /// Long, so that a loaded machine fails no check; it is waited for only when a check fails.
   static var patience: Duration { .seconds(120) }
 
+  /// A task that waits for a number of elements; it gets false when it has waited too long.
   private struct Waiter {
     let count: Int
     let continuation: CheckedContinuation<Bool, Never>
@@ -23,6 +29,7 @@ final class Inbox<Element: Sendable>: Sendable {
 
   func add(_ element: Element) { add([element]) }
 
+  /// Adds elements, and wakes those that have waited for them.
   func add(_ elements: [Element]) {
     let ready = state.withLock { state in
       state.elements += elements
@@ -35,6 +42,11 @@ final class Inbox<Element: Sendable>: Sendable {
   }
 
   /// Returns the first `count` elements once they are there.
+  ///
+  /// - Parameters:
+  ///   - count: The number of elements, those included that are there already.
+  ///   - what: The elements' name in the error.
+  /// - Throws: ``TransportFailure`` after ``patience``.
   func first(_ count: Int, _ what: String) async throws -> [Element] {
     let id = state.withLock { state in
       state.lastWaiter += 1
@@ -57,6 +69,7 @@ final class Inbox<Element: Sendable>: Sendable {
     return Array(elements.prefix(count))
   }
 
+  /// Ends a wait, unless its elements have come meanwhile.
   private func giveUp(_ id: Int) {
     state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume(returning: false)
   }

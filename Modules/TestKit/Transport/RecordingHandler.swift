@@ -2,12 +2,19 @@ import Synchronization
 import TernTransport
 
 /// Writes down everything its link tells it, and notices what the contract forbids.
+///
+/// Callbacks come on the transport's executor, where errors cannot be thrown: what the contract
+/// forbids is kept as a complaint, which ``check()`` throws in the test.
 final class RecordingHandler: LinkHandler {
   let link: any Link
+  /// All frames, in the order of their arrival.
   let frames = Inbox<[UInt8]>()
+  /// The reason of each close; a second one is a fault of the transport.
   let closures = Inbox<LinkClosure>()
+  /// The bytes that were still queued at each drain.
   let drains = Inbox<Int>()
   private let respond = Mutex<(@Sendable ([UInt8], any Link) -> Void)?>(nil)
+  /// The latest thing that was noticed.
   private let complaint = Mutex<String?>(nil)
 
   init(_ link: any Link) {
@@ -38,6 +45,7 @@ final class RecordingHandler: LinkHandler {
     self.respond.withLock { $0 = respond }
   }
 
+  /// Sends frames and flushes once.
   func send(_ frames: [[UInt8]]) {
     for frame in frames { link.send(frame) }
     link.flush()

@@ -3,9 +3,12 @@ import TernTransport
 
 /// A fresh network of the transport under test: one listener, and clients that connect to it.
 final class TransportBench: Sendable {
+  /// The end that listens.
   let server: any Transport
+  /// The end that connects; it may be the same object.
   let client: any Transport
   let listener: any TransportListener
+  /// The accepting ends, in the order in which they were accepted.
   private let accepted: Inbox<RecordingHandler>
   private let special: Special
 
@@ -30,6 +33,8 @@ final class TransportBench: Sendable {
   }
 
   /// Opens one link and returns what both ends record.
+  ///
+  /// It serves one connection at a time: the next link that is accepted is taken for the other end.
   func connect() async throws -> (client: RecordingHandler, server: RecordingHandler) {
     let count = accepted.count
     let near = try await open()
@@ -55,6 +60,10 @@ final class TransportBench: Sendable {
 
   /// Waits until `condition` holds, asking again after everything that runs on the client's
   /// executor now.
+  ///
+  /// It polls, because the condition has no event of its own.
+  ///
+  /// - Throws: ``TransportFailure`` after ``Inbox/patience``.
   func settle(
     _ what: String, _ condition: @escaping @Sendable () -> Bool
   ) async throws {
@@ -73,6 +82,7 @@ final class TransportBench: Sendable {
     }
   }
 
+  /// Shuts both ends down, the connecting one first.
   func shutdown() async {
     await client.shutdown()
     await server.shutdown()

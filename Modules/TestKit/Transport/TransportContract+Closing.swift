@@ -1,6 +1,7 @@
 import TernTransport
 
 extension TransportContract {
+  /// The end of a link: from either end, at any moment, and of the whole transport.
   static var closingChecks: [TransportCheck] {
     [
       TransportCheck("a close is told at both ends, once", closeIsTold),
@@ -38,6 +39,7 @@ extension TransportContract {
     try require(client.frames.elements == [[7]], "the last frame was lost")
   }
 
+  /// Each end may see its own close or the other's first, and must see one.
   private static func bothClose(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     client.link.close()
@@ -73,6 +75,7 @@ extension TransportContract {
     try require(server.link.queuedBytes == 0, "a closed link queues nothing")
   }
 
+  /// A receiver that paused for lack of room must still learn that its peer is gone.
   private static func closeWhilePaused(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     server.link.setReading(false)

@@ -1,6 +1,7 @@
 import TernTransport
 
 extension TransportContract {
+  /// Order, integrity, sharing and size of frames.
   static var frameChecks: [TransportCheck] {
     [
       TransportCheck("frames arrive whole and in order, both ways", framesArriveInOrder),
@@ -65,6 +66,7 @@ extension TransportContract {
     try require(received == expected, "shared frames were changed or mixed up")
   }
 
+  /// A transport that sends early breaks the batching of its callers.
   private static func unflushedStays(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     client.link.send([1])
@@ -86,6 +88,7 @@ extension TransportContract {
     try require(received == [sent], "the frame was changed")
   }
 
+  /// The sender's end closes, and what was sent before still arrives.
   private static func overLimitCloses(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     client.send([[1], frame(1, bytes: 1001), [2]])
@@ -94,6 +97,7 @@ extension TransportContract {
     try require(server.frames.elements == [[1]], "received \(server.frames.elements.count)")
   }
 
+  /// Frames of one thread keep their order among each other.
   private static func sharedLink(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     await withTaskGroup(of: Void.self) { group in

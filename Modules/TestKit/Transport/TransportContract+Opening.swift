@@ -1,6 +1,7 @@
 import TernTransport
 
 extension TransportContract {
+  /// Checks of how links open, and the executor that their handlers are called on.
   static var openingChecks: [TransportCheck] {
     [
       TransportCheck("many links are kept apart", manyLinks),
@@ -58,6 +59,8 @@ extension TransportContract {
     try server.check()
   }
 
+  /// An actor on the executor takes callbacks synchronously, so any other thread would stop the
+  /// program here.
   private static func actorOnExecutor(_ bench: TransportBench) async throws {
     let resident = Resident(bench.server.executor)
     bench.accept { resident.adopt($0) }

@@ -1,6 +1,7 @@
 import TernTransport
 
 extension TransportContract {
+  /// Back-pressure between the two ends of a link, and its independence of other links.
   static var pressureChecks: [TransportCheck] {
     [
       TransportCheck("a full receiver is felt by the sender", fullReceiver),
@@ -41,6 +42,7 @@ extension TransportContract {
     try require(drains == 1, "one pressure, \(drains) drains")
   }
 
+  /// An echo on another link shows that the transport goes on meanwhile.
   private static func pauseHolds(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     let (other, echo) = try await bench.connect()

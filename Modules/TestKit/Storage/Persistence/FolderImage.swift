@@ -7,6 +7,9 @@
 #endif
 
 /// The files below a folder at one moment.
+///
+/// It holds whole files in memory, so it serves small stores. Permissions, times and links are not
+/// kept.
 struct FolderImage {
   /// One file: its path in the folder, and its bytes.
   struct File {
@@ -20,6 +23,8 @@ struct FolderImage {
     var offset: Int
   }
 
+  /// Large enough to skip the empty parts of a file, small enough to leave none of its contents
+  /// out.
   private static let blockBytes = 512
 
   /// The files, in the order of their paths.
@@ -28,6 +33,7 @@ struct FolderImage {
   /// Reads the files of `folder` and of the folders in it.
   init(of folder: String) { collect(folder, "") }
 
+  /// A file that cannot be read is left out.
   private mutating func collect(_ folder: String, _ prefix: String) {
     for name in Self.names(in: folder) {
       let path = folder + "/" + name
@@ -40,6 +46,8 @@ struct FolderImage {
   }
 
   /// Makes these files the only ones in `folder`.
+  ///
+  /// - Throws: ``StoreCheckFailure`` when a file cannot be written.
   func write(to folder: String) throws {
     Self.empty(folder)
     for file in files {
@@ -83,6 +91,8 @@ struct FolderImage {
   }
 
   /// Returns a place in a part of a file that is not all zeros: a row, or what leads to one.
+  ///
+  /// - Returns: `nil` when all files are empty or zero.
   func randomPlace(using random: inout SeededGenerator) -> Place? {
     var blocks: [Place] = []
     for (index, file) in files.enumerated() {
@@ -106,6 +116,7 @@ struct FolderImage {
 // MARK: - The file system
 
 extension FolderImage {
+  /// Names in order, so that equal folders give equal images.
   private static func names(in folder: String) -> [String] {
     guard let directory = unsafe opendir(folder) else { return [] }
     defer { _ = unsafe closedir(directory) }
@@ -126,6 +137,7 @@ extension FolderImage {
     return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
   }
 
+  /// Removes everything in a folder, and keeps the folder.
   private static func empty(_ folder: String) {
     for name in names(in: folder) {
       let path = folder + "/" + name
@@ -138,6 +150,7 @@ extension FolderImage {
     }
   }
 
+  /// Reads a file as far as it can be read.
   private static func read(_ path: String) -> [UInt8]? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

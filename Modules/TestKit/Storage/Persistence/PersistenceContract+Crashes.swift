@@ -9,6 +9,7 @@ extension PersistenceContract {
     ]
   }
 
+  /// The store stays open: the copy is what a process leaves that ends without closing it.
   private static func betweenWrites(_ fixture: PersistenceFixture) async throws {
     let folder = try fixture.makeFolder()
     let copy = try fixture.makeFolder()
@@ -32,6 +33,8 @@ extension PersistenceContract {
     store.close()
   }
 
+  /// The copy is made before the transaction ends. The first opening recovers, and the second one
+  /// reads what the recovery has left.
   private static func withinWrite(_ fixture: PersistenceFixture) async throws {
     let folder = try fixture.makeFolder()
     let copy = try fixture.makeFolder()

@@ -2,9 +2,13 @@ import TernStorage
 
 extension PersistenceContract {
   /// The number of bits that are turned, one at a time.
+  ///
+  /// Each costs an opening and two readings of the store.
   private static let flips = 60
 
   /// Damaged files are errors with a name, never values.
+  ///
+  /// A backend may mend what it can, such as a bit that another copy of the page has right.
   static func damageChecks(of fixture: PersistenceFixture) -> [PersistenceCheck] {
     [
       PersistenceCheck("a turned bit of a value is damage, or set right", of: fixture, turnedValue),
@@ -34,6 +38,8 @@ extension PersistenceContract {
     return (rows, FolderImage(of: folder))
   }
 
+  /// Values are random bytes, so each is found at one place. Backends that store them in another
+  /// form have none of them in their files, which the last line allows.
   private static func turnedValue(_ fixture: PersistenceFixture) async throws {
     var random = SeededGenerator(seed: 11)
     let (rows, image) = try await image(fixture, &random)
@@ -52,6 +58,8 @@ extension PersistenceContract {
     try expect(found == 0 || found > rows.count / 2, "only \(found) values are in the files")
   }
 
+  /// Bits of indexes, headers and free space are turned as well, where anything but a wrong row is
+  /// right.
   private static func turnedBit(_ fixture: PersistenceFixture) async throws {
     var random = SeededGenerator(seed: 12)
     let (rows, image) = try await image(fixture, &random)
@@ -71,6 +79,7 @@ extension PersistenceContract {
     }
   }
 
+  /// Every file is replaced, and its name kept.
   private static func foreignFiles(_ fixture: PersistenceFixture) async throws {
     var random = SeededGenerator(seed: 13)
     var (_, image) = try await image(fixture, &random)
@@ -91,6 +100,8 @@ extension PersistenceContract {
 }
 
 /// The result of reading a whole store in both ways there are.
+///
+/// Both ways must be right: a scan and a look-up may find a row by different pages.
 private enum Outcome {
   /// All rows are right, or errors stand for some.
   case safe
@@ -123,6 +134,7 @@ private enum Outcome {
     return .safe
   }
 
+  /// A turned bit of a header may read as the format of a later version.
   private static func isDamage(_ error: StorageError) -> Bool {
     if case .newerFormat = error { return true }
     return error.isCorruption

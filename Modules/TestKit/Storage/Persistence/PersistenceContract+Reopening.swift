@@ -15,6 +15,7 @@ extension PersistenceContract {
     ]
   }
 
+  /// - Parameter durability: Closing makes relaxed stores durable, too.
   private static func reopened(
     _ fixture: PersistenceFixture, _ durability: Durability
   ) async throws {
@@ -43,6 +44,7 @@ extension PersistenceContract {
     store.close()
   }
 
+  /// Checks that a body that throws leaves nothing, before and after an opening.
   private static func abandoned(_ fixture: PersistenceFixture) async throws {
     let folder = try fixture.makeFolder()
     var store = try await fixture.open(in: folder)
@@ -62,6 +64,7 @@ extension PersistenceContract {
     }
   }
 
+  /// Checks that an erasure is durable, and that rows written after it are.
   private static func erased(_ fixture: PersistenceFixture) async throws {
     let folder = try fixture.makeFolder()
     var store = try await fixture.open(in: folder)
@@ -77,6 +80,7 @@ extension PersistenceContract {
     store.close()
   }
 
+  /// Each opening may leave something behind; a dozen of them show what adds up.
   private static func manyTimes(_ fixture: PersistenceFixture) async throws {
     let folder = try fixture.makeFolder()
     for round in UInt8(0)..<12 {
@@ -89,6 +93,7 @@ extension PersistenceContract {
     }
   }
 
+  /// Checks that a second opening within the process is refused and leaves the store as it is.
   private static func secondOpening(_ fixture: PersistenceFixture) async throws {
     let folder = try fixture.makeFolder()
     let first = try await fixture.open(in: folder)

@@ -33,6 +33,7 @@ public enum PersistenceContract {
     "", "queue", "cache", "server", "documents/queue", "documents/cache", "trees/queue/queue",
   ]
 
+  /// Names contain one another, so a backend that cuts or joins them mixes their rows.
   private static func namesAreStores(_ fixture: PersistenceFixture) async throws {
     let folder = try fixture.makeFolder()
     func open() async throws -> [(name: String, store: any OrderedStore)] {
@@ -91,6 +92,7 @@ public enum PersistenceContract {
       try expect(found == expected, "\(found.count) of \(expected.count) rows \(moment)")
     }
     try expectKeys(0..<count, "are left by a write that found no space")
+    // A removal must succeed on a full disk: it is the way to get space back.
     for number in 0..<count / 2 {
       try store.write { transaction throws(StorageError) in
         try transaction.remove(key(number))

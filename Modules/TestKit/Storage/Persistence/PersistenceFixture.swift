@@ -18,9 +18,13 @@ public struct PersistenceFixture: Sendable, CustomStringConvertible {
 
   /// The backend's name in test reports.
   public let description: String
+  /// The lifetime of the backend's rows, which chooses the checks.
   let lifetime: Lifetime
+  /// Returns the path of a folder that is used once.
   let makeFolder: @Sendable () throws -> String
+  /// Opens a store as a program does.
   let opening: Opening
+  /// Opens a store that is soon full; `nil` skips the check of full disks.
   let smallOpening: Opening?
 
   /// A backend called `name`.
@@ -54,12 +58,14 @@ public struct PersistenceFixture: Sendable, CustomStringConvertible {
       open: Self.opening(plugin, options))
   }
 
+  /// Opens by the plugin, as the assembler does.
   private static func opening<Plugin: StoragePlugin>(
     _ plugin: Plugin.Type, _ options: Plugin.Options
   ) -> Opening {
     { location async throws(StorageError) in try await Plugin.open(options, at: location) }
   }
 
+  /// Opens a store of the backend.
   func open(
     _ name: String = "store", in path: String, _ durability: Durability = .durable
   ) async throws(StorageError) -> any OrderedStore {
