@@ -251,7 +251,8 @@ package struct DocumentTransactionLimits: Hashable, Sendable {
   /// The defaults.
   package init() {}
 
-  /// Both ends are inclusive: a transaction of exactly the limit is still valid.
+  /// Returns true for a transaction that has exceeded a limit of time; one of exactly the limit is
+  /// valid.
   func isOver(_ began: Int64, _ used: Int64, at uptime: Int64) -> Bool {
     uptime - began > totalMilliseconds || uptime - used > idleMilliseconds
   }

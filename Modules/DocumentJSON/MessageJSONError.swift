@@ -30,7 +30,7 @@ package struct MessageJSONError: Error, Hashable, Sendable {
     violation = Violation(field: field, description: message)
   }
 
-  /// A text of more bytes than a message may have.
+  /// Describes a text of more bytes than a message may have.
   static func tooLarge(byteCount: Int, limit: Int) -> MessageJSONError {
     MessageJSONError("Request payload size exceeds the limit: \(limit) bytes.")
   }

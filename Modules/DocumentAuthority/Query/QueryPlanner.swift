@@ -292,7 +292,8 @@ extension QueryPlanner {
       + sorted.map { .init(path: $0.path, isDescending: $0.isDescending != isReversed) }
   }
 
-  /// Elements of arrays are not among them: such an index has values of fields alone.
+  /// Returns the fields of a composite index that have one value. Elements of arrays are not among
+  /// them: such an index has values of fields alone.
   private func fixedPaths(_ branch: QueryBranch) -> [DocumentFieldPath] {
     DocumentFieldMask(
       branch.fixed.filter { $0.claim == FieldEntries.Claim.value }.map(\.path)

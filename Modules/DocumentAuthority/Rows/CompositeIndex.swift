@@ -67,9 +67,9 @@ struct CompositeIndex: Hashable {
 extension CompositeIndex {
   private static let format: UInt8 = 1
 
-  /// Layout: format (1), number (4 bytes), scope (4 bytes), number of fields (count); for each its
-  /// direction (1 for descending), number of names (count), each name (count, UTF-8); then 0, or 1
-  /// and the mark of an unbuilt index (count, bytes).
+  /// Returns the value of the defining row. Layout: format (1), number (4 bytes), scope (4 bytes),
+  /// number of fields (count); for each its direction (1 for descending), number of names (count),
+  /// each name (count, UTF-8); then 0, or 1 and the mark of an unbuilt index (count, bytes).
   func encode() -> [UInt8] {
     var writer = ByteWriter()
     writer.append(CompositeIndex.format)

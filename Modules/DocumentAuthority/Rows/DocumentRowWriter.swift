@@ -31,7 +31,7 @@ struct DocumentRowWriter {
 
   private var rows: DocumentRows { reading.rows }
 
-  /// The first commit of a database gives it its epoch.
+  /// Begins a commit. The first commit of a database gives it its epoch.
   ///
   /// - Parameter version: The version of the commit.
   init(_ reading: DocumentReading, version: DocumentVersion) throws(StorageError) {
@@ -141,8 +141,9 @@ struct DocumentRowWriter {
     }
   }
 
-  /// An index that is being built gets entries as well. Of a document that the build has not
-  /// reached, it removes entries that are not there.
+  /// Changes the entries of composite indexes that differ. An index that is being built gets
+  /// entries as well. Of a document that the build has not reached, it removes entries that are not
+  /// there.
   private mutating func writeComposites(
     _ change: DocumentCommitChange, _ places: [Place]
   ) throws(StorageError) {

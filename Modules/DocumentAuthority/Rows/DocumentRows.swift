@@ -98,7 +98,7 @@ extension DocumentRows {
     KeyRange(prefix: key(.collection) + DocumentRows.abbreviatedPath(text))
   }
 
-  /// The segments, without an end.
+  /// Returns the segments of a path without an end, cut to the limit.
   static func abbreviatedPath(_ text: String) -> [UInt8] {
     var path: [UInt8] = []
     text.withSpan { OrderedBytes.appendSegments(of: $0, to: &path) }

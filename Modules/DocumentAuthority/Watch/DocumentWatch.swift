@@ -178,7 +178,8 @@ package final class DocumentWatch {
     }
   }
 
-  /// A group without subscribers is dropped, its window and its stored snapshots included.
+  /// Takes a subscriber out of its group. A group without subscribers is dropped, its window and
+  /// its stored snapshots included.
   private func leave(_ group: WatchGroup, _ subscriber: WatchSubscriber) {
     group.remove(subscriber)
     if group.isEmpty {

@@ -70,7 +70,7 @@ package final class WatchGroup {
     subscribers.append(subscriber)
   }
 
-  /// The last subscriber takes the place of the one that leaves.
+  /// Removes a subscriber; the last one takes its place.
   func remove(_ subscriber: WatchSubscriber) {
     guard let index = positions.removeValue(forKey: subscriber) else { return }
     let last = subscribers.removeLast()

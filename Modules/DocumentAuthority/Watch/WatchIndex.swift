@@ -103,7 +103,8 @@ private struct WatchIndexBucket {
     if fixed[path]?.isEmpty == true { fixed[path] = nil }
   }
 
-  /// The value before counts as well as the one after: a document may leave a query's result.
+  /// Collects the groups that a change may concern. The value before counts as well as the one
+  /// after: a document may leave a query's result.
   func collect(_ change: DocumentCommitChange, into found: inout [ObjectIdentifier: WatchGroup]) {
     found.merge(others) { group, _ in group }
     for (path, values) in fixed {
@@ -136,6 +137,7 @@ private struct WatchIndexBucket {
     return nil
   }
 
-  /// Cut as in indexes: values of equal beginnings share a place.
+  /// Returns the bytes that a value is filed by. Cut as in indexes: values of equal beginnings
+  /// share a place.
   private static func bytes(_ value: DocumentValue) -> [UInt8] { IndexValue(value).bytes }
 }

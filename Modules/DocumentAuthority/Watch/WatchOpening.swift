@@ -134,13 +134,13 @@ struct LastSnapshotCache {
     for id in groups.removeValue(forKey: group) ?? [] { drop(id) }
   }
 
-  /// A commit calls it for every change, and mostly there is nothing to forget.
+  /// Forgets all bodies. Every commit calls it, and mostly there is nothing to forget.
   mutating func removeAll() {
     if order.isEmpty { return }
     self = LastSnapshotCache()
   }
 
-  /// The name may stay in ``order``.
+  /// Forgets one body. The name may stay in ``order``.
   private mutating func drop(_ id: WatchBodyID) {
     guard let (_, bytes) = bodies.removeValue(forKey: id) else { return }
     byteCount -= bytes

@@ -172,7 +172,7 @@ struct WatchWindow {
     return low
   }
 
-  /// A document that matches has all ordered fields.
+  /// Returns the place of a document in the order. A document that matches has all ordered fields.
   private func place(of document: Document) -> [UInt8] {
     var place: [UInt8] = []
     for order in orders {

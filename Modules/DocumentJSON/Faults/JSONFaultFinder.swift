@@ -50,7 +50,8 @@ struct JSONFaultFinder {
     }
   }
 
-  /// A member of another message than those of the table is not looked into.
+  /// Checks the members of a message. A member of another message than those of the table is not
+  /// looked into.
   private static func checkMessage(
     _ value: JSONValue, _ name: String, at path: String, depth: Int
   ) throws(MessageJSONError) {
@@ -102,7 +103,8 @@ struct JSONFaultFinder {
     }
   }
 
-  /// An enum may be a name or any whole number, as newer protocols have more of them.
+  /// Checks the value of an enum. An enum may be a name or any whole number, as newer protocols
+  /// have more of them.
   private static func checkChoice(
     _ value: JSONValue, _ name: String, at path: String
   ) throws(MessageJSONError) {
@@ -114,7 +116,8 @@ struct JSONFaultFinder {
     }
   }
 
-  /// The service adds a reason for base64 alone.
+  /// Returns the reason that a sentence gives; `nil` for none. The service adds a reason for base64
+  /// alone.
   private static func reason(_ value: JSONValue, _ type: MemberType) -> String? {
     if type == .bytes, case .string = value { return "Base64 decoding failed" }
     return nil

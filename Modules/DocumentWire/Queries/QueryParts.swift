@@ -192,7 +192,7 @@ extension QueryParts {
     }
   }
 
-  /// The rules for negations. The SDKs check them as well; raw requests do not.
+  /// Checks the rules for negations. The SDKs check them as well; raw requests do not.
   private func checkCombinations(_ fields: [DocumentFieldFilter]) throws(DocumentWireError) {
     let negations = fields.filter { $0.comparison == .notEqual || $0.comparison == .notIn }
     if negations.count > 1 {

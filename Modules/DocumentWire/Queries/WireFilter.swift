@@ -195,7 +195,8 @@ extension DocumentFieldFilter {
   /// The indexes of the service hold no more bytes of a value.
   private static let operandBytes = 1_500
 
-  /// Ranges and negations may have longer operands: they need no exact entry in an index.
+  /// Checks the size of the operand. Ranges and negations may have longer operands: they need no
+  /// exact entry in an index.
   private func checkSize() throws(DocumentWireError) {
     for value in alternatives where !path.isKey && value.byteCount > Self.operandBytes {
       let isElement = comparison == .arrayContains || comparison == .arrayContainsAny

@@ -74,7 +74,7 @@ extension WireQuery {
     if let last { cursor(8, WireCursor(last.values, isBefore: !last.isInclusive), to: &writer) }
   }
 
-  /// The limit is wrapped, because 0 differs from none.
+  /// Writes limit and offset. The limit is wrapped, because 0 differs from none.
   private static func limit(_ limit: Int?, offset: Int, to writer: inout ProtoWriter) {
     if let limit { writer.wrapped(5, limit) }
     writer.int(6, offset)

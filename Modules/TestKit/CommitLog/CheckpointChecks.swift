@@ -38,7 +38,7 @@ private func row(_ key: String, _ value: String) -> Row {
   Row(key: bytes(key), value: bytes(value))
 }
 
-/// A put of text.
+/// Makes a put of text.
 private func put(_ key: String, _ value: String) -> Mutation {
   .put(key: bytes(key), value: bytes(value))
 }

@@ -251,8 +251,8 @@ private class FaultyReader: StoreReader {
     try inner.damagedValue(for: key)
   }
 
-  /// A scan throws for a damaged row anywhere in the page, also for one that its caller would not
-  /// reach.
+  /// Fills a page. A scan throws for a damaged row anywhere in the page, also for one that its
+  /// caller would not reach.
   final func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
     let before = page.count
     try inner.fill(&page, from: scan)

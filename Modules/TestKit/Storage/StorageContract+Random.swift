@@ -82,7 +82,7 @@ private struct RandomOperations {
     try expect(store.value(key) == model.rows(KeyRange(only: key)).first?.value, "get \(key)")
   }
 
-  /// Also empty ranges, whose ends come in the wrong order.
+  /// Returns a range, also an empty one whose ends come in the wrong order.
   private mutating func range() -> KeyRange {
     switch random.next() % 4 {
     case 0: KeyRange(from: key(), to: key())
@@ -104,7 +104,7 @@ private struct RandomOperations {
     return key
   }
 
-  /// Mostly small values; one in sixteen has up to 9,000 bytes.
+  /// Returns a value, mostly a small one; one in sixteen has up to 9,000 bytes.
   private mutating func value() -> [UInt8] {
     let count = random.next() % 16 == 0 ? random.next() % 9_000 : random.next() % 60
     return [UInt8](repeating: UInt8(truncatingIfNeeded: random.next()), count: Int(count))

@@ -78,7 +78,8 @@ public final class ManualClock: Clock, Sendable {
     if !isDone { throw CancellationError() }
   }
 
-  /// A cancellation may come before the sleeper is known, and is noted for it then.
+  /// Wakes a sleeper whose task was cancelled. A cancellation may come before the sleeper is known,
+  /// and is noted for it then.
   private func cancel(_ id: UInt64) {
     let sleeper = state.withLock { state in
       guard let sleeper = state.sleepers.removeValue(forKey: id) else {

@@ -39,7 +39,8 @@ extension TransportContract {
     try require(client.frames.elements == [[7]], "the last frame was lost")
   }
 
-  /// Each end may see its own close or the other's first, and must see one.
+  /// Closes both ends at once. Each end may see its own close or the other's first, and must see
+  /// one.
   private static func bothClose(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     client.link.close()
@@ -75,7 +76,8 @@ extension TransportContract {
     try require(server.link.queuedBytes == 0, "a closed link queues nothing")
   }
 
-  /// A receiver that paused for lack of room must still learn that its peer is gone.
+  /// Closes a link whose other end has paused. A receiver that paused for lack of room must still
+  /// learn that its peer is gone.
   private static func closeWhilePaused(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     server.link.setReading(false)

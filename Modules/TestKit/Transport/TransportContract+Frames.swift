@@ -66,7 +66,7 @@ extension TransportContract {
     try require(received == expected, "shared frames were changed or mixed up")
   }
 
-  /// A transport that sends early breaks the batching of its callers.
+  /// Sends without a flush. A transport that sends early breaks the batching of its callers.
   private static func unflushedStays(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     client.link.send([1])
@@ -88,7 +88,8 @@ extension TransportContract {
     try require(received == [sent], "the frame was changed")
   }
 
-  /// The sender's end closes, and what was sent before still arrives.
+  /// Sends a frame that is too large. The sender's end closes, and what was sent before still
+  /// arrives.
   private static func overLimitCloses(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     client.send([[1], frame(1, bytes: 1001), [2]])
@@ -97,7 +98,7 @@ extension TransportContract {
     try require(server.frames.elements == [[1]], "received \(server.frames.elements.count)")
   }
 
-  /// Frames of one thread keep their order among each other.
+  /// Sends from several threads. Frames of one thread keep their order among each other.
   private static func sharedLink(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     await withTaskGroup(of: Void.self) { group in

@@ -59,8 +59,8 @@ extension TransportContract {
     try server.check()
   }
 
-  /// An actor on the executor takes callbacks synchronously, so any other thread would stop the
-  /// program here.
+  /// Accepts with an actor on the executor. An actor on the executor takes callbacks synchronously,
+  /// so any other thread would stop the program here.
   private static func actorOnExecutor(_ bench: TransportBench) async throws {
     let resident = Resident(bench.server.executor)
     bench.accept { resident.adopt($0) }

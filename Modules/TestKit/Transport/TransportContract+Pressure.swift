@@ -42,7 +42,8 @@ extension TransportContract {
     try require(drains == 1, "one pressure, \(drains) drains")
   }
 
-  /// An echo on another link shows that the transport goes on meanwhile.
+  /// Sends to an end that has paused. An echo on another link shows that the transport goes on
+  /// meanwhile.
   private static func pauseHolds(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
     let (other, echo) = try await bench.connect()

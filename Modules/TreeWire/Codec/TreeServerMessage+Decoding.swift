@@ -21,7 +21,8 @@ extension TreeServerMessage {
     return .response(id, try response(&body))
   }
 
-  /// A missing reason or host is an empty text. An unknown letter is skipped, for newer servers.
+  /// Reads a control message. A missing reason or host is an empty text. An unknown letter is
+  /// skipped, for newer servers.
   private static func control(_ envelope: inout Envelope) throws(WireError) -> TreeServerMessage {
     let data = try envelope.body?.wireValue() ?? .null
     switch envelope.control {

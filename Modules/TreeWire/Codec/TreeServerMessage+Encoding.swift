@@ -94,7 +94,7 @@ extension TreeHandshake {
 }
 
 extension TreeResponse {
-  /// A payload is JSON already and is copied as it is.
+  /// Writes the body of a response. A payload is JSON already and is copied as it is.
   fileprivate func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.member("s", status.rawValue)
@@ -144,8 +144,9 @@ extension JSONWriter {
     endArray()
   }
 
-  /// The standard message has neither status nor detail. They are written only when they say more
-  /// than that the rules deny the listen, so stock clients see what they know.
+  /// Writes the end of a listen. The standard message has neither status nor detail. They are
+  /// written only when they say more than that the rules deny the listen, so stock clients see what
+  /// they know.
   fileprivate mutating func revoke(
     _ path: TreePath, _ query: TreeQuery, _ status: TreeStatus, _ detail: String
   ) {

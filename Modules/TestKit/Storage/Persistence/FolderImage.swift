@@ -33,7 +33,7 @@ struct FolderImage {
   /// Reads the files of `folder` and of the folders in it.
   init(of folder: String) { collect(folder, "") }
 
-  /// A file that cannot be read is left out.
+  /// Collects the files of a folder. A file that cannot be read is left out.
   private mutating func collect(_ folder: String, _ prefix: String) {
     for name in Self.names(in: folder) {
       let path = folder + "/" + name
@@ -116,7 +116,7 @@ struct FolderImage {
 // MARK: - The file system
 
 extension FolderImage {
-  /// Names in order, so that equal folders give equal images.
+  /// Returns the names in a folder, in order, so that equal folders give equal images.
   private static func names(in folder: String) -> [String] {
     guard let directory = unsafe opendir(folder) else { return [] }
     defer { _ = unsafe closedir(directory) }

@@ -9,7 +9,8 @@ extension PersistenceContract {
     ]
   }
 
-  /// The store stays open: the copy is what a process leaves that ends without closing it.
+  /// Checks copies of the files between writes. The store stays open: the copy is what a process
+  /// leaves that ends without closing it.
   private static func betweenWrites(_ fixture: PersistenceFixture) async throws {
     let folder = try fixture.makeFolder()
     let copy = try fixture.makeFolder()
@@ -33,8 +34,8 @@ extension PersistenceContract {
     store.close()
   }
 
-  /// The copy is made before the transaction ends. The first opening recovers, and the second one
-  /// reads what the recovery has left.
+  /// Checks a copy of the files within a write. The copy is made before the transaction ends. The
+  /// first opening recovers, and the second one reads what the recovery has left.
   private static func withinWrite(_ fixture: PersistenceFixture) async throws {
     let folder = try fixture.makeFolder()
     let copy = try fixture.makeFolder()

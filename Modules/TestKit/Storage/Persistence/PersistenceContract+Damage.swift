@@ -38,8 +38,9 @@ extension PersistenceContract {
     return (rows, FolderImage(of: folder))
   }
 
-  /// Values are random bytes, so each is found at one place. Backends that store them in another
-  /// form have none of them in their files, which the last line allows.
+  /// Turns a bit of each value that is found in the files. Values are random bytes, so each is
+  /// found at one place. Backends that store them in another form have none of them in their files,
+  /// which the last line allows.
   private static func turnedValue(_ fixture: PersistenceFixture) async throws {
     var random = SeededGenerator(seed: 11)
     let (rows, image) = try await image(fixture, &random)
@@ -58,8 +59,8 @@ extension PersistenceContract {
     try expect(found == 0 || found > rows.count / 2, "only \(found) values are in the files")
   }
 
-  /// Bits of indexes, headers and free space are turned as well, where anything but a wrong row is
-  /// right.
+  /// Turns bits anywhere. Bits of indexes, headers and free space are turned as well, where
+  /// anything but a wrong row is right.
   private static func turnedBit(_ fixture: PersistenceFixture) async throws {
     var random = SeededGenerator(seed: 12)
     let (rows, image) = try await image(fixture, &random)
@@ -79,7 +80,7 @@ extension PersistenceContract {
     }
   }
 
-  /// Every file is replaced, and its name kept.
+  /// Opens a store whose files hold something else. Every file is replaced, and its name kept.
   private static func foreignFiles(_ fixture: PersistenceFixture) async throws {
     var random = SeededGenerator(seed: 13)
     var (_, image) = try await image(fixture, &random)
@@ -134,7 +135,8 @@ private enum Outcome {
     return .safe
   }
 
-  /// A turned bit of a header may read as the format of a later version.
+  /// Returns true for errors that name damage. A turned bit of a header may read as the format of a
+  /// later version.
   private static func isDamage(_ error: StorageError) -> Bool {
     if case .newerFormat = error { return true }
     return error.isCorruption

@@ -80,7 +80,8 @@ extension PersistenceContract {
     store.close()
   }
 
-  /// Each opening may leave something behind; a dozen of them show what adds up.
+  /// Opens one store a dozen times. Each opening may leave something behind; a dozen of them show
+  /// what adds up.
   private static func manyTimes(_ fixture: PersistenceFixture) async throws {
     let folder = try fixture.makeFolder()
     for round in UInt8(0)..<12 {

@@ -33,7 +33,8 @@ public enum PersistenceContract {
     "", "queue", "cache", "server", "documents/queue", "documents/cache", "trees/queue/queue",
   ]
 
-  /// Names contain one another, so a backend that cuts or joins them mixes their rows.
+  /// Checks that each name has rows of its own. Names contain one another, so a backend that cuts
+  /// or joins them mixes their rows.
   private static func namesAreStores(_ fixture: PersistenceFixture) async throws {
     let folder = try fixture.makeFolder()
     func open() async throws -> [(name: String, store: any OrderedStore)] {
