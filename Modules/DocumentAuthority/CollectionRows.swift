@@ -49,7 +49,7 @@ struct CollectionRows {
 
   /// Leaps over everything before a path.
   ///
-  /// The walk never moves back.
+  /// A path that the walk has passed moves nothing.
   mutating func begin(at path: String) {
     let first = reading.rows.collections(below: path).lower
     if bytesPrecede(range.lower, first) { range.lower = first }
@@ -57,7 +57,7 @@ struct CollectionRows {
 
   /// Leaps over everything at and below a path.
   ///
-  /// A path that is no prefix of rows skips nothing.
+  /// Rows before the path are leapt over as well, as the walk never moves back.
   mutating func skip(_ path: String) {
     let passed = reading.rows.collections(below: path)
     if let end = passed.upper, bytesPrecede(range.lower, end) { range.lower = end }

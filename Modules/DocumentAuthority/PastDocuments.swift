@@ -8,9 +8,6 @@ package import TernStorage
 ///
 /// The current documents and these make the earlier state: a key that is here has the earlier
 /// document, and every other document of the source is as it is now.
-///
-/// The current documents and these make the earlier state: a key that is here has the earlier
-/// document, and every other document of the source is as it is now.
 struct PastDocuments {
   /// Each document at that version; missing if it did not exist.
   let documents: [DocumentKey: Document]

@@ -23,8 +23,7 @@ final class EntryWalk {
   private static let pageRowsLimit = 256
   /// A page takes no further row behind so many bytes.
   ///
-  /// The row that exceeds it is the last of the page, so a page of huge documents holds one of
-  /// them.
+  /// The row that exceeds it is the last of the page, so a page has at least one row.
   private static let pageBytes = 1 << 20
 
   /// - Parameter ranges: In the order they are walked.

@@ -4,7 +4,7 @@ import TernStorage
 
 /// One alternative of a query's filter, sorted by what indexes can do for it.
 ///
-/// A branch is a conjunction of comparisons. Each comparison goes to exactly one of ``fixed``,
+/// A branch is a conjunction of comparisons. Each comparison goes to at most one of ``fixed``,
 /// ``keys``, ``keyRanges`` and ``ranges``; the planner reads no other form.
 struct QueryBranch {
   /// All of them hold.

@@ -15,7 +15,7 @@ struct ReverseChange: Hashable {
   enum Before: Hashable {
     /// There was no document.
     case missing
-    /// There was a document of these fields, and the difference would take more bytes.
+    /// The commit has deleted a document of these fields, or the difference would take more bytes.
     case whole(DocumentFields)
     /// Top-level fields and what they held; `nil` where there was none.
     case fields([Field])

@@ -80,7 +80,8 @@ extension PersistenceContract {
     }
   }
 
-  /// Opens a store whose files hold something else. Every file is replaced, and its name kept.
+  /// Opens a store whose files hold something else. Every file that is not empty is replaced, and
+  /// its name kept.
   private static func foreignFiles(_ fixture: PersistenceFixture) async throws {
     var random = SeededGenerator(seed: 13)
     var (_, image) = try await image(fixture, &random)
