@@ -10,6 +10,27 @@ import Testing
 struct ClusterViewTests {
   let cluster = TestCluster()
 
+  @Test("a request to step down counts for half a minute, the words of a node for a minute")
+  func oldRequests() {
+    var watch = NodeWatch()
+    let mark = LeaseMark(epoch: LogEpoch(1), beat: 1)
+    func record(_ name: LeaseName, _ mark: LeaseMark) -> LeaseRecord {
+      LeaseRecord(name: name, mark: mark, holder: Lease(node: "n", address: "1", mark: mark))
+    }
+    let request = record(NodeLease.stepDown, mark)
+    let node = record(NodeLease.name(of: "n"), mark)
+    #expect(watch.observe([request, node], at: 5).isEmpty)
+    #expect(watch.observe([request, node], at: 30_004).isEmpty)
+    #expect(watch.observe([request, node], at: 30_005) == [request])
+    // Another operator's request.
+    let other = record(NodeLease.stepDown, LeaseMark(epoch: LogEpoch(2), beat: 2))
+    #expect(watch.observe([other, node], at: 40_000).isEmpty)
+    #expect(watch.observe([other, node], at: 60_005) == [node])
+    // One that was taken back is left where it is.
+    let released = LeaseRecord(name: NodeLease.stepDown, mark: other.mark, holder: nil)
+    #expect(watch.observe([released], at: 90_000).isEmpty)
+  }
+
   @Test("a card is read as it was written, and other texts are none")
   func cards() {
     let card = NodeCard(

@@ -55,7 +55,8 @@ enum ServerTerms {
     server.perform(server.batches.machine.sessions.farewells(end, returning: returns))
     server.closeAll(end)
     server.giveBackSlots(of: server.inbox.takeAll())
-    server.requests.refuseAll("The server hands over to another node.")
+    server.requests.refuseAll(
+      "The server hands over to another node. It is not known whether the request was carried out.")
   }
 
   private static func endFollowing(_ error: LedgerError, at server: isolated TernServer) {

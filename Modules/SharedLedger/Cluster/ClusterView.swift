@@ -86,18 +86,25 @@ struct NodeWatch {
   /// The time without a word after which the record of a node is removed.
   static let silence: Int64 = 60_000
 
-  /// Sees the records of all nodes.
+  /// The time after which a request to step down has no effect any more: its operator waits for a
+  /// shorter time, and may have left without taking it back.
+  static let requestPatience: Int64 = 30_000
+
+  /// Sees the records of all nodes, and the request to step down.
   ///
-  /// - Returns: The records of nodes that have been silent for too long.
+  /// - Returns: The records that have stood still for too long.
   mutating func observe(_ records: [LeaseRecord], at now: Int64) -> [LeaseRecord] {
     var next: [LeaseName: Sight] = [:]
     var silent: [LeaseRecord] = []
-    for record in records where NodeLease.node(record.name) != nil {
+    for record in records {
+      let isRequest = record.name == NodeLease.stepDown
+      guard isRequest || NodeLease.node(record.name) != nil else { continue }
       var sight = seen[record.name] ?? Sight(mark: record.mark, since: now)
       if sight.mark != record.mark {
         sight = Sight(mark: record.mark, since: now, changes: sight.changes + 1)
       }
-      if now - sight.since >= Self.silence { silent.append(record) }
+      let patience = isRequest ? Self.requestPatience : Self.silence
+      if now - sight.since >= patience, record.holder != nil || !isRequest { silent.append(record) }
       next[record.name] = sight
     }
     seen = next

@@ -80,7 +80,7 @@ extension NodeDuties {
     for record in silent {
       try await ledger.log.removeLease(ledger.options.shard, name: record.name, mark: record.mark)
     }
-    let request = records.first { $0.name == NodeLease.stepDown }
+    let request = records.first { $0.name == NodeLease.stepDown && !silent.contains($0) }
     guard hasSuccessor, let request, request.holder?.address == "\(term.epoch)" else { return }
     await stepDown(term)
     try await ledger.log.removeLease(ledger.options.shard, name: request.name, mark: request.mark)
