@@ -168,4 +168,23 @@ struct DocumentMatchingTests {
     #expect(all.selecting(["a.b", "z"]).selected(from: fields) == ["a": ["b": 1]])
     #expect(all.selecting([]).selected(from: fields) == [:])
   }
+
+  @Test("an empty alternative empties a conjunction before anything is multiplied")
+  func emptyMember() {
+    let values = (0..<30).map { DocumentValue.integer(Int64($0)) }
+    let lists = (0..<12).map { number in
+      DocumentFilter.field(
+        DocumentFieldFilter(
+          DocumentFieldPath(unchecked: ["f\(number)"]), .in, .array(values)))
+    }
+    // 30 to the power of 12 alternatives, if they were made.
+    for filter in [
+      DocumentFilter.and(lists + [.or([])]), .and([.or([])] + lists),
+      .or([.and(lists + [.and([.or([])])])]),
+    ] {
+      #expect(filter.disjunctionCount == 0)
+      #expect(filter.disjunctions().isEmpty)
+      #expect(filter.disjunctions(expandingArrays: true).isEmpty)
+    }
+  }
 }

@@ -22,6 +22,6 @@ final class JournaledReader: StoreReader {
   }
 
   func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
-    try journal.pending.fill(&page, from: scan, over: base)
+    _ = try journal.pending.fill(&page, from: scan, over: base)
   }
 }

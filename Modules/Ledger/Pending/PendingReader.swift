@@ -26,6 +26,7 @@ package final class PendingReader: StoreReader {
   }
 
   package func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
-    try pending.fill(&page, from: scan, over: base)
+    let empty = try pending.fill(&page, from: scan, over: base)
+    if let empty { pending.noteEmpty(empty) }
   }
 }

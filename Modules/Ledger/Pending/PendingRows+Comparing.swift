@@ -10,8 +10,8 @@ extension PendingRows {
     for range in removed {
       var cursor = snapshot.cursor(over: range)
       while try cursor.next() {
-        let index = lowerBound(cursor.key)
-        let isPut = index < puts.count && comparePut(index, with: cursor.key) == 0
+        let position = puts.lowerBound(cursor.key)
+        let isPut = position != puts.end && puts.compare(position, with: cursor.key) == 0
         if !isPut { body([UInt8](copying: cursor.key)) }
       }
     }

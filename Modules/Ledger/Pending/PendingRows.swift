@@ -4,8 +4,8 @@ package import TernStorage
 ///
 /// What is put wins over what is removed: a removal forgets earlier puts in its range.
 package struct PendingRows: Sendable {
-  /// In key order, each key once.
-  package private(set) var puts: [Row] = []
+  /// The rows that are put.
+  package private(set) var puts = SortedRows()
   /// In key order; neither empty, overlapping nor touching.
   package private(set) var removed: [KeyRange] = []
 
@@ -22,7 +22,7 @@ package struct PendingRows: Sendable {
   package mutating func apply(_ mutations: [Mutation]) {
     for mutation in mutations {
       switch mutation {
-      case .put(let key, let value): put(Row(key: key, value: value))
+      case .put(let key, let value): puts.put(Row(key: key, value: value))
       case .remove(let range): remove(range)
       }
     }
@@ -33,20 +33,17 @@ package struct PendingRows: Sendable {
     for row in puts { try StorageLimits.check(key: row.key.count, value: row.value.count) }
   }
 
-  private mutating func put(_ row: Row) {
-    if let last = puts.last, bytesPrecede(last.key, row.key) { return puts.append(row) }
-    let index = lowerBound(row.key.span)
-    if index < puts.count, comparePut(index, with: row.key.span) == 0 {
-      puts[index].value = row.value
-    } else {
-      puts.insert(row, at: index)
-    }
-  }
-
   private mutating func remove(_ range: KeyRange) {
     guard !range.isEmpty else { return }
-    let end = range.upper.map { lowerBound($0.span) } ?? puts.count
-    puts.removeSubrange(lowerBound(range.lower.span)..<end)
+    puts.remove(range)
+    addRemoved(range)
+  }
+
+  /// Notes that the store below has no rows in a range that begins or ends a removed one, so that
+  /// reading need not look there again.
+  mutating func noteEmpty(_ range: KeyRange) { addRemoved(range) }
+
+  private mutating func addRemoved(_ range: KeyRange) {
     // Ranges that overlap or touch the new one become one with it.
     let first = removed.partition { !($0.upper.map { bytesPrecede($0, range.lower) } ?? false) }
     let last = removed.partition { old in range.upper.map { bytesPrecede($0, old.lower) } ?? false }
@@ -54,17 +51,9 @@ package struct PendingRows: Sendable {
     removed.replaceSubrange(first..<last, with: CollectionOfOne(merged))
   }
 
-  /// The index of the first removed range that ends after `key`.
-  private func firstRemoved(endingAfter key: [UInt8]) -> Int {
-    removed.partition { range in range.upper.map { bytesPrecede(key, $0) } ?? true }
-  }
-
   /// Returns the change of `key`: `nil` when the store below decides, else its value or absence.
   func change(of key: Span<UInt8>) -> Change? {
-    let index = lowerBound(key)
-    if index < puts.count, comparePut(index, with: key) == 0 {
-      return .value(puts[index].value)
-    }
+    if let value = puts.value(of: key) { return .value(value) }
     if removed.isEmpty { return nil }
     let next = firstRemoved(endingAfter: [UInt8](copying: key))
     return next < removed.count && removed[next].contains(key) ? .absent : nil
@@ -75,36 +64,15 @@ package struct PendingRows: Sendable {
     case absent
   }
 
-  /// Negative, zero or positive as the put at `index` lies before, at or after `key`.
-  func comparePut(_ index: Int, with key: Span<UInt8>) -> Int {
-    let own = puts[index].key
-    return compareBytes(own.span, key)
+  /// The index of the first removed range that ends after `key`.
+  func firstRemoved(endingAfter key: [UInt8]) -> Int {
+    removed.partition { range in range.upper.map { bytesPrecede(key, $0) } ?? true }
   }
 
-  /// The index of the first put at or after `key`.
-  func lowerBound(_ key: Span<UInt8>) -> Int {
-    var low = 0
-    var high = puts.count
-    while low < high {
-      let middle = (low + high) / 2
-      if comparePut(middle, with: key) < 0 { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
-  /// The parts of `range` whose rows in the store below are not removed, in key order.
-  func untouched(of range: KeyRange) -> [KeyRange] {
-    var parts: [KeyRange] = []
-    var rest = range
-    for hole in removed[firstRemoved(endingAfter: range.lower)...] {
-      guard hole.overlaps(rest) else { break }
-      let part = KeyRange(from: rest.lower, to: hole.lower)
-      if !part.isEmpty { parts.append(part) }
-      guard let upper = hole.upper else { return parts }
-      rest.lower = upper
-    }
-    if !rest.isEmpty { parts.append(rest) }
-    return parts
+  /// The index of the first removed range that begins at `key` or after it; `nil` is after all.
+  func firstRemoved(from key: [UInt8]?) -> Int {
+    guard let key else { return removed.count }
+    return removed.partition { !bytesPrecede($0.lower, key) }
   }
 }
 

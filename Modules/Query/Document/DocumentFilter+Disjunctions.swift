@@ -19,6 +19,8 @@ extension DocumentFilter {
     case .or(let members):
       return members.flatMap { $0.disjunctions(expandingArrays: expandingArrays) }
     case .and(let members):
+      // Nothing matches. The members before an empty one would be multiplied in vain.
+      if members.contains(where: { $0.disjunctionCount == 0 }) { return [] }
       return members.reduce([[]]) { terms, member in
         let alternatives = member.disjunctions(expandingArrays: expandingArrays)
         return terms.flatMap { term in alternatives.map { term + $0 } }

@@ -40,7 +40,10 @@ final class DatabaseRegistry {
   private var round: UInt64 = 0
 
   private var lastSweep: Int64 = 0
-  private var sweepTurn = 0
+  /// The databases whose turn in this round is still to come.
+  private var unswept: ArraySlice<DocumentDatabase> = []
+  /// The number of them that are swept together.
+  private var sweepCount = 0
 
   /// The interval of sweeping steps, in milliseconds: every 5 seconds.
   private static let sweepPause: Int64 = 5_000
@@ -108,16 +111,20 @@ final class DatabaseRegistry {
 
   /// The databases whose turn it is to be swept; none when it is not yet time.
   ///
-  /// Databases are ordered by name, and the turn moves on by a twelfth of them each time. Databases
-  /// that come and go shift the order, which at most delays or repeats a turn.
+  /// A round takes a twelfth of them each time, in the order of their names at its beginning; those
+  /// that come meanwhile have their turn in the next one.
   func nextSweeps(uptime: Int64) -> [OpenDatabase] {
     guard uptime - lastSweep >= DatabaseRegistry.sweepPause, !databases.isEmpty else { return [] }
     lastSweep = uptime
-    let ordered = databases.values.sorted { $0.name.resourceName < $1.name.resourceName }
-    let count =
-      (ordered.count + DatabaseRegistry.sweepsPerRound - 1) / DatabaseRegistry.sweepsPerRound
-    defer { sweepTurn += count }
-    return (0..<count).map { ordered[(sweepTurn + $0) % ordered.count] }
+    if unswept.isEmpty {
+      let named = databases.keys.map { (name: $0, text: $0.resourceName) }
+      unswept = named.sorted { $0.text < $1.text }.map(\.name)[...]
+      let rounds = DatabaseRegistry.sweepsPerRound
+      sweepCount = (unswept.count + rounds - 1) / rounds
+    }
+    let next = unswept.prefix(sweepCount)
+    unswept = unswept.dropFirst(next.count)
+    return next.compactMap { databases[$0] }
   }
 
   /// Forgets transactions that took too long.

@@ -54,6 +54,9 @@ struct FairQueue: Sendable {
     }
   }
 
+  /// The number of inputs of a link that wait.
+  func count(of slot: Int) -> Int { links.indices.contains(slot) ? links[slot].queue.count : 0 }
+
   private mutating func makeLink(_ slot: Int) {
     while links.count <= slot { links.append(Link()) }
   }

@@ -11,17 +11,22 @@ struct InputQueue: Sendable {
   /// True when its inputs are held, for either reason.
   var isHeld: Bool { leavesOutput || read != nil }
 
-  /// Room for so many inputs is kept, and no more than so many are kept that were taken.
+  /// Room for so many inputs is kept, and the places of at least so many that were taken.
   private static let kept = 256
 
   var isEmpty: Bool { taken == waiting.count }
+
+  /// The number of inputs that wait.
+  var count: Int { waiting.count - taken }
 
   mutating func append(_ input: ServerInput) { waiting.append(input) }
 
   /// Puts inputs before all others.
   mutating func putBack(_ inputs: [ServerInput]) {
-    waiting.replaceSubrange(..<taken, with: inputs)
-    taken = 0
+    // Usually they are among those that were taken last, whose places are free.
+    let free = taken - inputs.count
+    waiting.replaceSubrange(max(0, free)..<taken, with: inputs)
+    taken = max(0, free)
   }
 
   /// Removes and returns the first input; there must be one.
@@ -32,7 +37,8 @@ struct InputQueue: Sendable {
     if isEmpty {
       waiting.removeAll(keepingCapacity: waiting.count <= Self.kept)
       taken = 0
-    } else if taken >= Self.kept {
+    } else if taken >= max(Self.kept, waiting.count / 2) {
+      // Moves no more inputs than were taken since the last time.
       waiting.removeSubrange(..<taken)
       taken = 0
     }

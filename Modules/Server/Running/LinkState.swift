@@ -18,6 +18,8 @@ final class LinkState {
   var slowedSince: Int64?
   /// Bytes of frames that are not decided yet.
   var waitingBytes = 0
+  /// The frames that waited in the inbox when they were last counted.
+  var waitingFrames = 0
   /// True when the link carries requests without a session.
   var isDirect = false
   /// The requests of such a link that are not answered yet.
@@ -95,7 +97,9 @@ final class LinkState {
   /// Reads again from the link, if little of what it sent waits, and it has taken most answers to
   /// requests without a session.
   func readAgain(inboxBytes: Int) {
-    guard isPaused, !isLeaving, waitingBytes <= inboxBytes / 2, !leavesAnswers else { return }
+    guard isPaused, !isLeaving, waitingBytes <= inboxBytes / 2,
+      waitingFrames <= InboxPressure.frames / 2, !leavesAnswers
+    else { return }
     isPaused = false
     link.setReading(true)
   }

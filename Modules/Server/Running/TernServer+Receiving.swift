@@ -66,7 +66,7 @@ extension TernServer {
       budget.roomBytes(for: state.address, user: user) == 0
     {
       memory.slow(state)
-    } else if state.waitingBytes > options.limits.inboxBytes {
+    } else if InboxPressure.isHigh(state, at: self) {
       state.pause()
     }
     if state.isDirect { DirectLinks.receive(frames, over: state, at: self) }
@@ -166,7 +166,7 @@ extension TernServer {
     exports.reads.begin(plan.reads) { job in Task { await self.take([.read(job)]) } }
     let decided = plan.decided(of: inputs)
     part.noteFollowed(decided, at: self)
-    memory.release(decided, metrics, microseconds)
+    InboxPressure.release(decided, at: self)
     if memory.isReviewDue { closeOverdue() }
     return decided
   }

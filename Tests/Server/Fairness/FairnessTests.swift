@@ -31,6 +31,22 @@ import Testing
     #expect(inbox.count == 100_021 - 256)
   }
 
+  @Test("what waits of a link is counted, whatever was taken and put back")
+  func counts() {
+    var inbox = FairQueue()
+    for number in 0..<10_000 { inbox.append(frame(7, number)) }
+    #expect(inbox.count(of: 7) == 10_000 && inbox.count(of: 3) == 0 && inbox.count(of: 900) == 0)
+    var numbers: [Int] = []
+    while inbox.count(of: 7) > 0 {
+      let batch = inbox.take(256)
+      let (decided, deferred) = (batch.prefix(200), batch.dropFirst(200))
+      for case .frame(_, let bytes) in decided { numbers.append(Int(bytes[0])) }
+      inbox.putBack(Array(deferred))
+    }
+    #expect(numbers == (0..<10_000).map { $0 & 0xFF })
+    #expect(inbox.isEmpty)
+  }
+
   @Test("two that flood share what there is")
   func shares() {
     var inbox = FairQueue()

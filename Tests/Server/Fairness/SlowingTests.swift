@@ -43,6 +43,34 @@ import Testing
     }
   }
 
+  @Test("a link with many short frames is not read from until few of them wait")
+  func shortFrames() async throws {
+    let bench = try await Bench()
+    let client = try await RawClient.connect(bench.transport)
+    let count = 5 * InboxPressure.frames
+    for _ in 0..<count { client.send(.ping) }
+    for _ in 0..<count {
+      guard await client.next()?.brief == "pong" else {
+        Issue.record("a frame was lost")
+        break
+      }
+    }
+    client.send(.ping)
+    #expect(await client.next()?.brief == "pong")
+    await bench.server.stop()
+  }
+
+  @Test("many frames of a link count as pressure, however short they are")
+  func pressure() async throws {
+    let bench = try await Bench()
+    let client = try await RawClient.connect(bench.transport)
+    let isHigh = await bench.server.fill(InboxPressure.frames + 1)
+    #expect(isHigh == [false, true])
+    client.send(.ping)
+    #expect(await client.next()?.brief == "pong")
+    await bench.server.stop()
+  }
+
   @Test("a connection at an address above its share is read from when the address holds less")
   func connection() async throws {
     let bench = try await Bench()
@@ -77,5 +105,18 @@ import Testing
     first.send(.ping)
     #expect(await first.next()?.brief == "pong")
     await bench.server.stop()
+  }
+}
+
+extension TernServer {
+  /// Puts empty frames of its first link into the inbox, which is not drained meanwhile.
+  ///
+  /// - Returns: Whether the link is under pressure before and behind them.
+  fileprivate func fill(_ count: Int) -> [Bool] {
+    guard let state = links.known(0) else { return [] }
+    let before = InboxPressure.isHigh(state, at: self)
+    for _ in 0..<count { inbox.append(.frame(slot: 0, [])) }
+    let behind = InboxPressure.isHigh(state, at: self)
+    return [before, behind]
   }
 }
