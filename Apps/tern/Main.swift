@@ -44,7 +44,11 @@ struct Main {
       if !message.isEmpty { printLine(message) }
       return 0
     }
-    guard code == .validationFailure else { return code.rawValue }
+    guard code == .validationFailure else {
+      // Only a command that has said what is wrong ends with a bare code.
+      if !(error is ExitCode) { printError(Failure(.failed, "\(error)").line) }
+      return code.rawValue
+    }
     let verbs = VerbCheck.verbs(in: Array(CommandLine.arguments.dropFirst()))
     let help = "see: " + (["tern"] + verbs + ["--help"]).joined(separator: " ")
     var words = TernCommand.message(for: error)

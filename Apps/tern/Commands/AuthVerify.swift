@@ -19,7 +19,11 @@ struct AuthInspect: ParsableCommand {
   @OptionGroup var output: JSONFlag
 
   func run() throws {
-    let token = try UnverifiedToken(try shown(token))
+    let text = try shown(token)
+    let token: UnverifiedToken
+    do { token = try UnverifiedToken(text) } catch {
+      throw Failure(.usage, "this is no token: \(error)")
+    }
     let header: [JSONValue.Member] =
       [.init("alg", .string(token.algorithm.rawValue))]
       + (token.keyName.map { [.init("kid", .string($0))] } ?? [])

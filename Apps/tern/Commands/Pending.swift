@@ -3,6 +3,12 @@ import TernClient
 import TernCore
 import TernSync
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// `tern pending`: the writes of a cache folder that the server does not have.
 struct Pending: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -159,6 +165,9 @@ enum PendingNumber: ExpressibleByArgument {
 func requireCache(_ client: ClientFlags) throws {
   guard client.cache != nil else {
     throw ValidationError("--cache is missing: only a folder keeps writes")
+  }
+  if let folder = client.cache, !FileManager.default.fileExists(atPath: folder) {
+    throw Failure(.notFound, "there is no folder \(folder)")
   }
 }
 

@@ -211,7 +211,7 @@ struct Serve: AsyncParsableCommand {
     let operated: OperatedServer
     do throws(TransportError) {
       operated = try await OperatedServer(server, operating) {
-        try? OperatorReading(self.configuration(dev ? FirebaseProject.here() : FirebaseProject()))
+        try OperatorReading(self.configuration(dev ? FirebaseProject.here() : FirebaseProject()))
       }
     } catch {
       await server.stop()
@@ -253,7 +253,7 @@ struct Serve: AsyncParsableCommand {
 
   /// Brings what is written into the rules files in force while the server runs.
   private func follow(_ access: ServeAccess, into server: TernServer) -> [Task<Void, Never>] {
-    let tell: @Sendable (String) -> Void = { OperatorLog.tell($0) }
+    let tell: @Sendable (String, Logger.Level) -> Void = { OperatorLog.tell($0, $1) }
     var tasks: [Task<Void, Never>] = []
     if let file = access.file {
       let reloader = RulesReloader(

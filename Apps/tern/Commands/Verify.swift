@@ -47,6 +47,7 @@ struct Verify: AsyncParsableCommand {
       let names = cache == nil ? ["server"] : Self.clientStores(in: folder)
       let present = names.filter { FileManager.default.fileExists(atPath: folder + "/" + $0) }
       guard !present.isEmpty else {
+        if let reason = unreadableFolder(folder) { throw Failure(.failed, reason) }
         let owner = cache == nil ? "server's" : "client's"
         throw Failure(.notFound, "there is no \(owner) store in \(folder)")
       }
@@ -62,6 +63,16 @@ struct Verify: AsyncParsableCommand {
     } catch {
       throw Failure(about: error)
     }
+  }
+
+  /// The reason for which a folder that is there cannot be looked into; `nil` when it can.
+  private func unreadableFolder(_ folder: String) -> String? {
+    let files = FileManager.default
+    guard files.fileExists(atPath: folder) else { return nil }
+    do { _ = try files.contentsOfDirectory(atPath: folder) } catch {
+      return "\(folder) cannot be read; check its permissions"
+    }
+    return nil
   }
 
   /// The stores of a client's folder: those of the default tree database, of others, of documents.

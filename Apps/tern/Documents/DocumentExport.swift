@@ -36,6 +36,7 @@ extension DocumentCommands {
     }
 
     func run() async throws {
+      try client.checkDocuments()
       let key = try? DocumentKey(path)
       let collection = path == "/" || key != nil ? nil : try collectionPath(path)
       try await client.withClient { run in

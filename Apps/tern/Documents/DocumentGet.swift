@@ -14,6 +14,7 @@ extension DocumentCommands {
     @OptionGroup var client: ClientFlags
 
     func run() async throws {
+      try client.checkDocuments()
       let key = try documentKey(path)
       try await client.withClient { run in
         let place = run.tern.documents.document(key.text)
@@ -42,6 +43,7 @@ extension DocumentCommands {
     @OptionGroup var client: ClientFlags
 
     func run() async throws {
+      try client.checkDocuments()
       let key = path == "/" ? nil : try documentKey(path)
       try await client.withClient { run in
         var count = 0

@@ -30,6 +30,7 @@ extension DocumentCommands {
     @OptionGroup var client: ClientFlags
 
     func run() async throws {
+      try client.checkDocuments()
       let isFolder = EmulatorExportFolder.isOne(file)
       let source = isFolder ? nil : try ImportFile(file)
       try await client.withClient { run in

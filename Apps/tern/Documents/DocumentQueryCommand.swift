@@ -43,6 +43,7 @@ extension DocumentCommands {
     }
 
     func run() async throws {
+      try client.checkDocuments()
       let aggregations = try aggregations
       try await client.withClient { run in
         let text = DocumentText(run.tern.documents.database, isTyped: form.typed)

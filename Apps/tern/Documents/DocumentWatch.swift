@@ -29,6 +29,7 @@ extension DocumentCommands {
     @OptionGroup var client: ClientFlags
 
     func run() async throws {
+      try client.checkDocuments()
       let key = query.group ? nil : try? DocumentKey(path)
       try await client.withClient { run in
         let documents = run.tern.documents

@@ -27,6 +27,7 @@ extension DocumentCommands {
     @OptionGroup var client: ClientFlags
 
     func run() async throws {
+      try client.checkDocuments()
       let key = try documentKey(path)
       let content = try standardInput(or: fields)
       try await client.withClient { run in
@@ -58,6 +59,7 @@ extension DocumentCommands {
     @OptionGroup var client: ClientFlags
 
     func run() async throws {
+      try client.checkDocuments()
       let collection = try collectionPath(collection)
       let content = try standardInput(or: fields)
       try await client.withClient { run in
@@ -95,6 +97,7 @@ extension DocumentCommands {
     @OptionGroup var client: ClientFlags
 
     func run() async throws {
+      try client.checkDocuments()
       let key = try documentKey(path)
       let content = try standardInput(or: fields)
       try await client.withClient { run in
@@ -121,6 +124,7 @@ extension DocumentCommands {
     @OptionGroup var client: ClientFlags
 
     func run() async throws {
+      try client.checkDocuments()
       let mutation = try condition.applied(to: .delete(try documentKey(path)))
       try await client.withClient { run in
         try await run.make(mutation, asJSON: client.json)

@@ -24,7 +24,10 @@ struct Exec: AsyncParsableCommand {
       and the project in GCLOUD_PROJECT. A single word with spaces is run by the shell.
 
         tern exec -- npm test
-        tern exec 'tern import seed.json && npm test'
+        tern exec 'TERN_TOKEN=owner tern import / seed.json --yes && npm test'
+
+      The token owner is an administrator's here: rules do not bind it. tern doc uses the project in \
+      GCLOUD_PROJECT.
       """)
 
   @Option(help: ArgumentHelp("Security rules: a JSON file with comments.", valueName: "file"))
@@ -122,6 +125,10 @@ struct Exec: AsyncParsableCommand {
     // They name another server, which these clients would prefer.
     for name in ["TERN_CONTEXT", "TERN_TOKEN"] { variables[name] = nil }
     if variables["GCLOUD_PROJECT"] == nil { variables["GCLOUD_PROJECT"] = project }
+    // What `tern doc` writes is there for the clients under test.
+    if variables["TERN_DOCUMENTS_PROJECT"] == nil {
+      variables["TERN_DOCUMENTS_PROJECT"] = variables["GCLOUD_PROJECT"]
+    }
     return variables
   }
 }

@@ -52,7 +52,7 @@ final class OperatedServer: Sendable {
   /// - Parameter read: Reads the configuration again; `nil` when it has mistakes, which are told.
   init(
     _ server: AssembledServer, _ options: OperatorOptions,
-    read: @escaping @Sendable () -> OperatorReading?
+    read: @escaping @Sendable () throws -> OperatorReading
   ) async throws(TransportError) {
     self.server = server
     self.options = options
@@ -86,10 +86,13 @@ final class OperatedServer: Sendable {
   func tellReady() { manager.ready(server.address) }
 
   private static func reload(
-    _ server: TernServer, _ read: @Sendable () -> OperatorReading?
+    _ server: TernServer, _ read: @Sendable () throws -> OperatorReading
   ) async {
-    guard let reading = read() else {
-      return OperatorLog.tell("the configuration has mistakes; nothing of it has changed", .error)
+    let reading: OperatorReading
+    do { reading = try read() } catch {
+      let reason = (error as? ConfigurationError)?.description ?? "\(error)"
+      return OperatorLog.tell(
+        "the configuration has mistakes; nothing of it has changed: \(reason)", .error)
     }
     OperatorLog.level = reading.options.log.loggerLevel
     let log: (@Sendable (AccessRecord) -> Void)? = { AccessLog.tell($0) }

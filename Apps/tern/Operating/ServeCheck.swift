@@ -66,7 +66,10 @@ struct ServeCheck {
       note("cluster secret", secretFailure)
     }
     note("port", await portOutcome)
-    if let port = operating.admin.port {
+    if let port = operating.admin.port, port != 0, port == clientPort {
+      let reason = "\(port) is the port for clients, too; the admin listener needs one of its own"
+      note("admin port", Failure(.usage, reason))
+    } else if let port = operating.admin.port {
       note("admin port", await outcome(host: operating.admin.host ?? "127.0.0.1", port: port))
     }
     if let first = failures.first {
@@ -125,11 +128,15 @@ struct ServeCheck {
       ? nil : Failure(.failed, "\(folder.path) may not be written; check its permissions")
   }
 
+  /// The port for clients.
+  private var clientPort: Int {
+    configuration.transport.members["port"].flatMap { Int($0.canonicalText) } ?? 9_000
+  }
+
   private var portOutcome: Outcome {
     get async {
-      let members = configuration.transport.members
-      let port = members["port"].flatMap { Int($0.canonicalText) } ?? 9_000
-      return await outcome(host: members["host"]?.stringValue ?? "127.0.0.1", port: port)
+      let host = configuration.transport.members["host"]?.stringValue ?? "127.0.0.1"
+      return await outcome(host: host, port: clientPort)
     }
   }
 

@@ -21,7 +21,8 @@ struct ClientFlags: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The database of the tree, ns in addresses of Firebase. (default: TERN_DATABASE, or default)",
+      "The database of the tree, ns in addresses of Firebase; of documents, as projects/P/databases/D. "
+        + "(default: TERN_DATABASE, or default; documents.project and documents.database)",
       valueName: "name"))
   var ns: String?
 
@@ -193,6 +194,12 @@ extension ClientFlags {
         try configuration.askForTLS(["roots": ca ?? place?.ca])
       }
       try configuration.refuseLoopback()
+      if let database = try documentDatabase() {
+        configuration.documents = .object(
+          configuration.documents.members.merging([
+            "project": .text(database.projectID), "database": .text(database.databaseID),
+          ]) { $1 })
+      }
       if let cache {
         configuration.storage = .object(
           configuration.storage.members.merging(
@@ -207,11 +214,30 @@ extension ClientFlags {
     }
   }
 
+  /// The database of documents that `--ns` names, by its resource name.
+  private func documentDatabase() throws(ConfigurationError) -> DocumentDatabase? {
+    guard let ns, ns.hasPrefix("projects/") else { return nil }
+    guard let database = DocumentDatabase(resourceName: ns) else {
+      let reason = "--ns \(ns) is no database: projects/P/databases/D names one of documents"
+      throw .refused(section: "documents", reason: reason)
+    }
+    return database
+  }
+
+  /// Checks the flags of a command about documents.
+  func checkDocuments() throws {
+    guard let ns, !ns.hasPrefix("projects/") else { return }
+    throw Failure(
+      .usage,
+      "--ns \(ns) names a database of the tree; one of documents is projects/P/databases/D")
+  }
+
   /// The database of the tree that a flag or a variable names.
   private var namespace: String {
     get throws(Failure) {
       let place = try ServerContexts.chosen(context)
-      return ns ?? Self.variable("TERN_DATABASE") ?? place?.database
+      let named = ns.flatMap { $0.hasPrefix("projects/") ? nil : $0 }
+      return named ?? Self.variable("TERN_DATABASE") ?? place?.database
         ?? ClientOptions.defaultNamespace
     }
   }

@@ -53,8 +53,14 @@ struct DocumentRulesFiles: Equatable, Sendable {
   }
 
   private static func rules(at path: String) throws -> DocumentRules {
+    let source = try fileBytes(at: path)
+    // Nothing would be allowed; a file that is being written, or was cut off, is meant otherwise.
+    if source.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
+      throw Failure(.usage, "\(path) is empty; rules that deny everything are: "
+        + "service cloud.firestore { }")
+    }
     do {
-      return try DocumentRules(source: try fileBytes(at: path))
+      return try DocumentRules(source: source)
     } catch let error as DocumentRulesError {
       throw Failure(
         .usage, error.problems.map { "\(path):\($0)" }.joined(separator: "\n"))

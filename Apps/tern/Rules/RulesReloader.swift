@@ -1,3 +1,5 @@
+import Logging
+
 /// Follows a rules file: what is written there is in force a moment later.
 ///
 /// A file that cannot be understood changes nothing, and its problems are told.
@@ -13,12 +15,13 @@ struct RulesReloader<Rules: Sendable>: Sendable {
   /// Reads the rules, those of other files included that count together with this one.
   private let load: @Sendable () throws -> Rules
   /// Hears what an operator wants to know, a sentence at a time.
-  private let tell: @Sendable (String) -> Void
+  private let tell: @Sendable (String, Logger.Level) -> Void
 
   /// - Parameter path: A file that was read just before.
   init(
     path: String, clock: any Clock<Duration> = ContinuousClock(),
-    load: @escaping @Sendable () throws -> Rules, tell: @escaping @Sendable (String) -> Void
+    load: @escaping @Sendable () throws -> Rules, 
+    tell: @escaping @Sendable (String, Logger.Level) -> Void
   ) {
     self.path = path
     self.clock = clock
@@ -42,7 +45,7 @@ struct RulesReloader<Rules: Sendable>: Sendable {
       }
       switch watch.look(FileMark(of: path)) {
       case .nothing: break
-      case .reportGone: tell("\(path) is gone; its rules stay in force")
+      case .reportGone: tell("\(path) is gone; its rules stay in force", .warning)
       case .read: await reload(adopt)
       }
     }
@@ -52,11 +55,11 @@ struct RulesReloader<Rules: Sendable>: Sendable {
     do {
       let rules = try load()
       await adopt(rules)
-      tell("\(path) has changed; its rules are in force")
+      tell("\(path) has changed; its rules are in force", .notice)
     } catch let failure as Failure {
-      tell("\(failure.message)\n\(path) has mistakes; the rules before stay in force")
+      tell("\(failure.message)\n\(path) has mistakes; the rules before stay in force", .error)
     } catch {
-      tell("\(path): \(error); the rules before stay in force")
+      tell("\(path): \(error); the rules before stay in force", .error)
     }
   }
 }

@@ -54,7 +54,7 @@ extension PendingRows {
         hole < removed.count && removed[hole].overlaps(KeyRange(from: lower, to: range.upper))
       let part = KeyRange(from: lower, to: isHole ? removed[hole].lower : range.upper)
       var cursor = snapshot.cursor(over: part, limit: page.freeRows)
-      while try !part.isEmpty && cursor.next() {
+      while part.isEmpty ? false : try cursor.next() {
         empty.end(at: lower)
         while next != end, puts.compare(next, with: cursor.key) < 0 {
           if !page.take(puts[next]) { return empty.range(of: range) }
@@ -91,7 +91,7 @@ extension PendingRows {
       if let lower {
         let part = KeyRange(from: lower, to: rest.upper)
         var cursor = snapshot.cursor(over: part, isReversed: true, limit: page.freeRows)
-        while try !part.isEmpty && cursor.next() {
+        while part.isEmpty ? false : try cursor.next() {
           empty.end(at: rest.upper)
           while next != start {
             let previous = puts.position(before: next)

@@ -64,10 +64,12 @@ struct ListenChargeTests {
       let write = bench.set(DocumentKey(unchecked: "c/\(number)"), ["t": text])
       _ = try bench.ask(2, UInt32(number + 1), .commit([write], transaction: [], nil)).get()
     }
+    let far = WatchTarget(id: 4, subject: .query(try query().skipping(10_001).first(1).target))
+    _ = try bench.listen(1, 1, far)
     let before = charged(bench)
     let all = DocumentQuery.collection(try CollectionPath("c"))
-    let told = try bench.listen(1, 1, WatchTarget(id: 2, subject: .query(all.target)))
-    #expect(told.map(\.brief) == ["refuse [2] resourceExhausted"])
+    try bench.say(1, 1, .listen(.add(WatchTarget(id: 2, subject: .query(all.target)))))
+    #expect(bench.changes(1, 1).map(\.brief) == ["refuse [2] resourceExhausted"])
     #expect(charged(bench) == before)
   }
 

@@ -117,6 +117,7 @@ extension TernServer {
     let before = InboxPressure.isHigh(state, at: self)
     for _ in 0..<count { inbox.append(.frame(slot: 0, [])) }
     let behind = InboxPressure.isHigh(state, at: self)
+    _ = inbox.takeAll()
     return [before, behind]
   }
 }
