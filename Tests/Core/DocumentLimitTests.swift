@@ -148,6 +148,24 @@ struct DocumentLimitTests {
     #expect(check(.vector([Double](repeating: 1, count: count))) == error)
   }
 
+  @Test(
+    "vectors have a dimension, and no NaN",
+    arguments: [[], [.nan], [1, .nan], [.infinity, 0], [-.infinity]] as [[Double]])
+  func vectorNumbers(numbers: [Double]) {
+    let isValid = !numbers.isEmpty && !numbers.contains(where: \.isNaN)
+    #expect(check(.vector(numbers)) == (isValid ? nil : .invalidVector("f")))
+    #expect(check(["g": .vector(numbers)]) == (isValid ? nil : .invalidVector("f.g")))
+  }
+
+  @Test("an array that a transform makes is a level, too", arguments: [19, 20, 21])
+  func transformedArrays(levels: Int) {
+    let path = DocumentFieldPath(unchecked: (0..<levels).map { "n\($0)" })
+    for transform in [DocumentTransform.arrayUnion([1]), .arrayRemove([1])] {
+      let error = levels <= 20 ? nil : DocumentError.tooDeep(path, limit: 20)
+      #expect(failure { try transform.check(at: path) } == error)
+    }
+  }
+
   @Test("maps and arrays nest 20 deep; a vector counts as two of them", arguments: [19, 20, 21])
   func nesting(levels: Int) {
     func nested(_ value: DocumentValue, _ levels: Int, alternating: Bool) -> DocumentValue {

@@ -36,9 +36,13 @@ struct OrderTextTests {
     var random = SeededGenerator(seed: seed)
     let names = ["a", "x y", "x,y", "`", "\\", "a desc", ",", " ", "\u{E9}", "1", "a.b", "desc"]
     for _ in 0..<30 {
-      let orders = (0..<random.roll(4)).map { _ in
-        let path = (0...random.roll(2)).map { _ in names[random.roll(names.count)] }
-        return DocumentOrder(DocumentFieldPath(unchecked: path), isDescending: random.roll(2) == 0)
+      var orders: [DocumentOrder] = []
+      for _ in 0..<random.roll(4) {
+        let names = (0...random.roll(2)).map { _ in names[random.roll(names.count)] }
+        let path = DocumentFieldPath(unchecked: names)
+        let isDescending = random.roll(2) == 0
+        if orders.contains(where: { $0.path == path }) { continue }
+        orders.append(DocumentOrder(path, isDescending: isDescending))
       }
       #expect(try read(DocumentOrder.text(orders)) == orders, "\(DocumentOrder.text(orders))")
       let listing = DocumentListing(parent: nil, collectionID: "c", orders: orders)
@@ -51,7 +55,7 @@ struct OrderTextTests {
     "texts that are no orders",
     arguments: [
       " ", "a, ", "a b", "a desc asc", "desc desc desc", "a..b", "1a", "`a",
-      "a descending",
+      "a descending", "a, b, a desc", "__name__, a", "`__x__`",
     ])
   func malformed(text: String) {
     #expect(throws: DocumentWireError.self) { try read(text) }

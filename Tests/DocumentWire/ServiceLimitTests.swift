@@ -44,6 +44,36 @@ struct ServiceLimitTests {
     }
   }
 
+  @Test(
+    "names have no slash at an end",
+    arguments: [
+      ("c/d", true), ("/c/d", false), ("c/d/", false), ("/c/d/", false), ("c//d", false),
+    ])
+  func slashes(path: String, isValid: Bool) throws {
+    func allows(_ method: DocumentMethod, _ message: some SwiftProtobuf.Message) throws -> Bool {
+      let bytes: [UInt8] = try message.serializedBytes()
+      do throws(DocumentWireError) { _ = try DocumentRequest.decode(method, bytes) } catch {
+        #expect(error.status.code == .invalidArgument, "\(error)")
+        return false
+      }
+      return true
+    }
+    let get = Google_Firestore_V1_GetDocumentRequest.with { $0.name = root + "/" + path }
+    #expect(try allows(.getDocument, get) == isValid)
+    let list = Google_Firestore_V1_ListDocumentsRequest.with {
+      $0.parent = root + "/" + path
+      $0.collectionID = "e"
+    }
+    #expect(try allows(.listDocuments, list) == isValid)
+    let reference = Value.with { $0.referenceValue = root + "/" + path }
+    #expect(try isAllowed { $0.where = filter("a", .equal, reference) } == isValid)
+    let named = Google_Firestore_V1_ListDocumentsRequest.with {
+      $0.parent = root
+      $0.collectionID = "c/"
+    }
+    #expect(try !allows(.listDocuments, named))
+  }
+
   @Test("values of lists", arguments: [(9, 9), (10, 10), (11, 11), (29, 29), (30, 30), (31, 31)])
   func lists(count: Int, expected: Int) throws {
     for op in [Proto.FieldFilter.Operator.in, .arrayContainsAny] {

@@ -29,8 +29,9 @@ extension DocumentError {
       .fieldNameTooLong, .overlappingFields, .missingMergeField, .misplacedDelete,
       .misplacedTransform, .tooManyTransforms, .batchTooLarge:
       fieldText
-    case .nestedArray, .valueTooLong, .tooDeep, .vectorTooLong, .documentTooLarge,
-      .timestampOutOfRange, .latitudeOutOfRange, .longitudeOutOfRange, .pendingTimestamp:
+    case .nestedArray, .valueTooLong, .tooDeep, .vectorTooLong, .invalidVector,
+      .documentTooLarge, .timestampOutOfRange, .latitudeOutOfRange, .longitudeOutOfRange,
+      .pendingTimestamp:
       valueText
     }
   }
@@ -75,6 +76,8 @@ extension DocumentError {
       "Property \(path.names[0]) contains an invalid nested entity."
     case .vectorTooLong(let path, let count, let limit):
       "The vector \(path) has \(count) dimensions, at most \(limit) are allowed."
+    case .invalidVector(let path):
+      "The vector \(path) has no dimensions, or contains NaN."
     case .documentTooLarge(let count, let limit):
       "The document cannot be written because its size (\(count) bytes) exceeds the maximum "
         + "allowed size of \(limit) bytes."

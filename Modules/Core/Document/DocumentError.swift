@@ -43,6 +43,8 @@ public enum DocumentError: Error, Hashable, Sendable {
   case tooDeep(DocumentFieldPath, limit: Int)
   /// A vector has more dimensions than ``DocumentLimits/vectorDimensions``.
   case vectorTooLong(DocumentFieldPath, count: Int, limit: Int)
+  /// A vector has no dimensions, or one of its numbers is NaN.
+  case invalidVector(DocumentFieldPath)
   /// A document is larger than ``DocumentLimits/documentBytes``.
   case documentTooLarge(byteCount: Int, limit: Int)
   /// A reference leads to another database.

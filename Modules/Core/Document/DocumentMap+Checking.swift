@@ -52,6 +52,7 @@ extension DocumentValue {
       if numbers.count > limit {
         throw .vectorTooLong(path, count: numbers.count, limit: limit)
       }
+      if numbers.isEmpty || numbers.contains(where: \.isNaN) { throw .invalidVector(path) }
     case .pendingTimestamp: throw .pendingTimestamp(path)
     case .timestamp(let time): try time.checkRange()
     case .geoPoint(let point): try point.checkRange()

@@ -46,6 +46,10 @@ extension DocumentTransform {
   ) throws(DocumentError) {
     switch self {
     case .arrayUnion(let values), .arrayRemove(let values):
+      // The array lies in the maps around the field, and is a level itself.
+      if path.names.count > DocumentLimits.depth {
+        throw .tooDeep(path, limit: DocumentLimits.depth)
+      }
       for value in values {
         if case .array = value { throw .nestedArray(path) }
         try value.check(at: path, depth: path.names.count, database: database)

@@ -70,6 +70,7 @@ extension WireRequest {
       case 1: listing.parent = try names.parent(try reader.string())
       case 2:
         let id = try reader.string()
+        try ServiceCollectionID.check(id)
         listing.collectionID = id.isEmpty ? nil : id
       case 3: listing.page.size = Int(try reader.int32())
       case 4: listing.page.token = try reader.string()
@@ -246,6 +247,8 @@ extension DocumentOrder {
         throw .document(error)
       }
     }
+    for order in orders { try order.path.checkQueried(isCompared: true) }
+    try check(orders)
     return orders
   }
 

@@ -110,15 +110,7 @@ struct QueryParts {
   private func checkOrders() throws(DocumentWireError) {
     // This bounds the work of reading them.
     if orders.count > DocumentQueryLimits.clauses { throw Self.tooManyClauses }
-    for (index, order) in orders.enumerated() {
-      // Nothing sorts documents of equal keys.
-      if orders[..<index].contains(where: { $0.path.isKey }) {
-        throw .member("order by clause cannot contain more fields after the key")
-      }
-      if orders[..<index].contains(where: { $0.path == order.path }) {
-        throw .member("order by clause cannot contain duplicate fields \(order.path.text)")
-      }
-    }
+    try DocumentOrder.check(orders)
   }
 
   private static let tooManyClauses = DocumentWireError.member(
@@ -254,5 +246,19 @@ extension DocumentKey {
     // Ids that are numbers sort by number, and before all others.
     let number = Int64(id.dropFirst(4).dropLast(2)) ?? .max
     return DocumentKey(unchecked: prefix + (number == .max ? "\0" : "__id\(number + 1)__"))
+  }
+}
+
+extension DocumentOrder {
+  /// Checks that the key comes last, and no field twice.
+  static func check(_ orders: [DocumentOrder]) throws(DocumentWireError) {
+    for (index, order) in orders.enumerated() {
+      if orders[..<index].contains(where: { $0.path.isKey }) {
+        throw .member("order by clause cannot contain more fields after the key")
+      }
+      if orders[..<index].contains(where: { $0.path == order.path }) {
+        throw .member("order by clause cannot contain duplicate fields \(order.path.text)")
+      }
+    }
   }
 }

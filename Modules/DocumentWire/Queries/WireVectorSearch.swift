@@ -87,6 +87,9 @@ private struct VectorSearchParts {
       throw .member(
         "Vectors have 1 to \(DocumentLimits.vectorDimensions) dimensions, not \(numbers.count).")
     }
+    if numbers.contains(where: \.isNaN) {
+      throw .member("FindNearest.query_vector contains NaN.")
+    }
     guard 1...UInt64(Self.measures.count) ~= measure else {
       throw .member("FindNearest.distance_measure is required.")
     }

@@ -39,6 +39,7 @@ extension DocumentError {
     case .tooDeep(let path, let limit): "\(path) is nested more than \(limit) levels deep"
     case .vectorTooLong(let path, let count, let limit):
       "\(path) has \(count) dimensions, at most \(limit) are allowed"
+    case .invalidVector(let path): "\(path) is a vector without dimensions or with NaN"
     case .documentTooLarge(let count, let limit):
       "a document of \(count) bytes, at most \(limit) are allowed"
     case .foreignReference(let path, let name):

@@ -55,7 +55,18 @@ package struct DocumentNames: Sendable {
     guard let text, !text.isEmpty else {
       throw .document(.invalidResourceName(String(decoding: bytes[range], as: UTF8.self)))
     }
-    do throws(DocumentError) { return try DocumentKey(text) } catch { throw .document(error) }
+    return try Self.key(text)
+  }
+
+  /// Reads the path of a document. Unlike in programs, it has no slash at either end.
+  private static func key(_ path: String) throws(DocumentWireError) -> DocumentKey {
+    do throws(DocumentError) {
+      let key = try DocumentKey(path)
+      if key.text.utf8.count != path.utf8.count { throw .emptySegment(path: path) }
+      return key
+    } catch {
+      throw .document(error)
+    }
   }
 
   /// Reads what documents or collections are below: a document, or the root.
@@ -64,7 +75,7 @@ package struct DocumentNames: Sendable {
   mutating func parent(_ text: String) throws(DocumentWireError) -> DocumentKey? {
     let bytes = Array(text.utf8)
     guard let path = try relative(bytes, 0..<bytes.count), !path.isEmpty else { return nil }
-    do throws(DocumentError) { return try DocumentKey(path) } catch { throw .document(error) }
+    return try Self.key(path)
   }
 
   /// The path behind `…/documents/`; `nil` for the root itself.

@@ -130,7 +130,10 @@ extension ProtoReader {
     let range = try text()
     do throws(DocumentError) {
       let name = try DocumentName(resourceName: String(decoding: bytes[range], as: UTF8.self))
-      name.resourceName.withSpan { builder.append(reference: $0) }
+      let text = name.resourceName
+      // A path that a program gives may end in a slash; one on the wire may not.
+      if text.utf8.count != range.count { throw .emptySegment(path: name.key.text) }
+      text.withSpan { builder.append(reference: $0) }
     } catch {
       throw .document(error)
     }
