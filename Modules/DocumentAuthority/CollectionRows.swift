@@ -2,19 +2,32 @@ import TernCore
 import TernQuery
 import TernStorage
 
-/// A walk over the collections below a path, which leaps over what lies below one name.
+/// A walk over the names on the way to the collections below a path, which leaps over what lies
+/// below one name.
 ///
-/// It walks the rows of kind `02`, which map the path of a collection to its scope. They outlive
-/// the documents of the collection, so a row promises only that there was a document once;
-/// ``holdsDocuments(below:)`` tells whether there is one. The value of a row is the scope in 4
-/// bytes and the path in UTF-8, as the key may hold the path cut.
+/// Names come in order. The keys of long paths end in hashes, so rows whose keys begin alike for
+/// ``DocumentRows/Limits/exactPathBytes`` are searched together for the next names there.
 struct CollectionRows {
+  /// A name, and the encoding of the path up to it.
+  private struct Name {
+    let text: String
+    let path: [UInt8]
+  }
+
   private let reading: DocumentReading
-  /// The rows that are still ahead. Every leap raises its lower bound.
+  /// The path above the names, with a slash; empty at the top.
+  private let base: String
   private var range: KeyRange
+  /// The encoded path that all names before are passed.
+  private var start: [UInt8] = []
+  /// The next names out of rows that are not in order, ascending.
+  private var names: [Name] = []
   private let time: DocumentVersion?
   /// The reason why documents cannot be looked up at `time`; `nil` as long as they can.
   private(set) var failure: DocumentStatus?
+
+  /// The most names in memory.
+  private static let namesLimit = 64
 
   /// - Parameters:
   ///   - text: A document or a collection; empty for everything.
@@ -22,52 +35,82 @@ struct CollectionRows {
   init(_ reading: DocumentReading, below text: String, at time: DocumentVersion? = nil) {
     self.reading = reading
     self.time = time
+    base = text.isEmpty ? "" : text + "/"
     range = reading.rows.collections(below: text)
   }
 
-  /// The first name after `base` on the way to a collection; `nil` when there are no more.
-  ///
-  /// The walk stays at the row it has found: a caller leaps on with ``skip(_:)`` once it is done
-  /// with the name. Otherwise the same name comes again.
-  ///
-  /// - Parameter base: A path and its slash; empty at the root.
-  /// - Complexity: One row for each name, whatever lies below it.
-  mutating func nextName(after base: String) throws(StorageError) -> String? {
+  /// The first name on the way to a collection; `nil` when there are no more.
+  mutating func nextName() throws(StorageError) -> String? {
+    if let name = names.first { return name.text }
     while let row = try reading.scan(range, limit: 1).first {
       reading.cost.entriesRead += 1
-      let text = String(decoding: row.value.dropFirst(4), as: UTF8.self)
-      // Paths that were cut may stand here by their hash, and a collection by itself.
-      guard text.utf8.count > base.utf8.count, text.utf8.starts(with: base.utf8) else {
+      guard let name = name(of: row) else {
         range.lower = row.key + [0]
         continue
       }
-      let rest = text.utf8.dropFirst(base.utf8.count)
-      return String(decoding: rest.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
+      if row.key.count <= exactBytes { return name }
+      let path = DocumentRows.encodedPath(base + name)
+      if path.count <= DocumentRows.Limits.exactPathBytes { return name }
+      let alike = KeyRange(prefix: Array(row.key.prefix(exactBytes)))
+      names = try names(in: alike)
+      if let name = names.first { return name.text }
+      guard let end = alike.upper else { return nil }
+      range.lower = end
     }
     return nil
   }
 
-  /// Leaps over everything before a path.
-  ///
-  /// A path that the walk has passed moves nothing.
-  mutating func begin(at path: String) {
-    let first = reading.rows.collections(below: path).lower
-    if bytesPrecede(range.lower, first) { range.lower = first }
+  /// The bytes of keys that are in the order of paths.
+  private var exactBytes: Int {
+    reading.rows.key(.collection).count + DocumentRows.Limits.exactPathBytes
   }
 
-  /// Leaps over everything at and below a path.
-  ///
-  /// Rows before the path are leapt over as well, as the walk never moves back.
-  mutating func skip(_ path: String) {
-    let passed = reading.rows.collections(below: path)
-    if let end = passed.upper, bytesPrecede(range.lower, end) { range.lower = end }
+  /// The name on the way to the collection of a row; `nil` when it is not below the path.
+  private func name(of row: Row) -> String? {
+    let text = String(decoding: row.value.dropFirst(4), as: UTF8.self)
+    guard text.utf8.count > base.utf8.count, text.utf8.starts(with: base.utf8) else { return nil }
+    let rest = text.utf8.dropFirst(base.utf8.count)
+    return String(decoding: rest.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
   }
 
-  /// Returns `true` if a collection at or below a path contains a document.
-  ///
-  /// - Complexity: O(collections at and below the path) until the first with a document. At an
-  ///   earlier time, also the changes of each since then.
-  mutating func holdsDocuments(below path: String) throws(StorageError) -> Bool {
+  /// The first names, of those that are not passed, out of rows in any order.
+  private func names(in range: KeyRange) throws(StorageError) -> [Name] {
+    var names: [Name] = []
+    let walk = EntryWalk(reading, [range], isReversed: false)
+    while let row = try walk.current() {
+      walk.advance()
+      guard let text = name(of: row) else { continue }
+      let path = DocumentRows.encodedPath(base + text)
+      if bytesPrecede(path, start) { continue }
+      let index = names.firstIndex { !bytesPrecede($0.path, path) } ?? names.count
+      if index < names.count, names[index].path == path { continue }
+      names.insert(Name(text: text, path: path), at: index)
+      if names.count > Self.namesLimit { names.removeLast() }
+    }
+    return names
+  }
+
+  /// Leaps over everything before a name.
+  mutating func begin(at name: String) { pass(to: DocumentRows.encodedPath(base + name)) }
+
+  /// Leaps over everything at and below a name.
+  mutating func skip(_ name: String) {
+    let path = DocumentRows.encodedPath(base + name)
+    pass(to: KeyRange.successor(ofPrefix: path) ?? path)
+  }
+
+  private mutating func pass(to path: [UInt8]) {
+    if bytesPrecede(path, start) { return }
+    start = path
+    names.removeAll { bytesPrecede($0.path, path) }
+    let lower =
+      reading.rows.key(.collection) + path.prefix(DocumentRows.Limits.exactPathBytes)
+    if bytesPrecede(range.lower, lower) { range.lower = lower }
+  }
+
+  /// Returns `true` if a collection at or below a name contains a document.
+  mutating func holdsDocuments(below name: String) throws(StorageError) -> Bool {
+    let path = base + name
     let walk = EntryWalk(reading, [reading.rows.collections(below: path)], isReversed: false)
     while let row = try walk.current() {
       walk.advance()
@@ -76,6 +119,9 @@ struct CollectionRows {
         throw .corruptRecord(key: row.key)
       }
       let text = String(decoding: row.value.dropFirst(4), as: UTF8.self)
+      guard text.utf8.starts(with: path.utf8),
+        text.utf8.count == path.utf8.count || text.utf8.starts(with: (path + "/").utf8)
+      else { continue }
       if try holdsDocuments(scope, CollectionPath(unchecked: text)) { return true }
     }
     return false
@@ -128,7 +174,7 @@ struct GapScan {
     self.reading = reading
     self.after = after
     rows = CollectionRows(reading, below: collection.text)
-    if let after { rows.skip(after.text) }
+    if let after { rows.skip(after.id) }
   }
 
   /// The next documents by key; missing ones as such.
@@ -163,6 +209,8 @@ struct GapScan {
 
   /// The documents that are read at a time. A page of an answer has at most 300.
   private static let pageRows = 64
+  /// A page takes no further row behind so many bytes.
+  private static let pageBytes = 1 << 20
 
   /// Reads the next documents behind ``after``; none at the end of the collection.
   private func existing() throws(StorageError) -> [Document] {
@@ -172,7 +220,9 @@ struct GapScan {
     if let after { range.lower = reading.rows.documentKey(scope, after) + [0] }
     var documents: [Document] = []
     let place = DocumentScope(number: scope, collection: collection)
-    for row in try reading.scan(range, limit: GapScan.pageRows) {
+    let page = try reading.page(
+      range, isReversed: false, limit: GapScan.pageRows, limitBytes: GapScan.pageBytes)
+    for row in page.rows {
       reading.cost.documentsRead += 1
       guard let key = place.key(row.key, from: prefixCount),
         let document = StoredDocument.decode(row.value.span, key)
@@ -185,11 +235,10 @@ struct GapScan {
   /// Returns the next key that has a document below it, whether or not a document has that key.
   private mutating func nextMissing() throws(StorageError) -> DocumentKey? {
     let base = collection.text + "/"
-    while let id = try rows.nextName(after: base) {
-      let path = base + id
-      let isThere = try rows.holdsDocuments(below: path)
-      rows.skip(path)
-      if isThere { return DocumentKey(unchecked: path) }
+    while let id = try rows.nextName() {
+      let isThere = try rows.holdsDocuments(below: id)
+      rows.skip(id)
+      if isThere { return DocumentKey(unchecked: base + id) }
     }
     return nil
   }

@@ -194,14 +194,13 @@ package struct DocumentListings: Sendable {
   ) throws(StorageError) -> Result<DocumentPage<String>, DocumentStatus> {
     let size = Self.pageSize(pageSize)
     let reading = DocumentReading(rows, reader)
-    let base = parent.map { $0.text + "/" } ?? ""
     if let time, try !reading.knows(time) { return .failure(DocumentAuthority.tooOld) }
     var walk = CollectionRows(reading, below: parent?.text ?? "", at: time)
-    if !token.isEmpty { walk.skip(base + String(decoding: token, as: UTF8.self)) }
+    if !token.isEmpty { walk.skip(String(decoding: token, as: UTF8.self)) }
     var ids: [String] = []
-    while ids.count <= size, let id = try walk.nextName(after: base) {
-      if try walk.holdsDocuments(below: base + id) { ids.append(id) }
-      walk.skip(base + id)
+    while ids.count <= size, let id = try walk.nextName() {
+      if try walk.holdsDocuments(below: id) { ids.append(id) }
+      walk.skip(id)
     }
     let elements = Array(ids.prefix(size))
     if let failure = walk.failure { return .failure(failure) }
@@ -229,7 +228,7 @@ package struct DocumentListings: Sendable {
     leastPart: Int = DocumentListings.leastPart, in reader: any StoreReader
   ) throws(StorageError) -> Result<[DocumentCursor], DocumentStatus> {
     guard case .group = query.source, query.matchesAll, count > 0,
-      query.orders == [DocumentOrder(.key)]
+      query.vectorSearch == nil, query.orders == [DocumentOrder(.key)]
     else {
       return .failure(
         DocumentStatus(

@@ -44,8 +44,8 @@ final class DescendantWalk: CandidateSource {
     guard let level = levels.popLast() else { return .end }
     switch level {
     case .collections(let base, var rows):
-      guard let id = try rows.nextName(after: base) else { return .passed }
-      rows.skip(base + id)
+      guard let id = try rows.nextName() else { return .passed }
+      rows.skip(id)
       levels.append(.collections(base: base, rows))
       let collection = CollectionPath(unchecked: base + id)
       levels.append(.documents(try DocumentLevel(collection, reading, from: first)))
@@ -63,7 +63,7 @@ final class DescendantWalk: CandidateSource {
   private func enter(_ parent: DocumentKey?) {
     let base = parent.map { $0.text + "/" } ?? ""
     var rows = CollectionRows(reading, below: parent?.text ?? "")
-    if let first, let segment = first.segment(behind: base) { rows.begin(at: base + segment) }
+    if let first, let segment = first.segment(behind: base) { rows.begin(at: segment) }
     levels.append(.collections(base: base, rows))
   }
 }
@@ -99,7 +99,7 @@ private struct DocumentLevel {
     let number = try reading.scope(of: collection)
     scope = DocumentScope(number: number ?? 0, collection: collection)
     let start = first?.segment(behind: base).map { DocumentKey(unchecked: base + $0) }
-    if let start { rows.begin(at: start.text) }
+    if let start { rows.begin(at: start.id) }
     guard let number else {
       walk = nil
       prefixCount = 0
@@ -114,7 +114,7 @@ private struct DocumentLevel {
   /// Returns the next name, whether a document or only an ancestor of some; `nil` at the end.
   mutating func next() throws(StorageError) -> Entry? {
     if parent == nil {
-      parent = .some(try rows.nextName(after: base).map { DocumentKey(unchecked: base + $0) })
+      parent = .some(try rows.nextName().map { DocumentKey(unchecked: base + $0) })
     }
     let above = parent.flatMap { $0 }
     guard let row = try walk?.current() else {
@@ -135,7 +135,7 @@ private struct DocumentLevel {
 
   /// Moves on behind a name that has collections.
   private mutating func pass(_ key: DocumentKey, _ document: Document?) -> Entry {
-    rows.skip(key.text)
+    rows.skip(key.id)
     parent = nil
     return Entry(key: key, document: document, hasCollections: true)
   }

@@ -42,6 +42,8 @@ package struct DocumentRows: Hashable, Sendable {
     case composite = 6
     /// Scope, version, number: a ``ReverseChange``, or a pointer to one.
     case change = 7
+    /// The one row of the latest version whose changes were forgotten.
+    case forgotten = 8
   }
 
   /// The most bytes of the encoding of a field path, and of what names a document in an index.
@@ -52,6 +54,8 @@ package struct DocumentRows: Hashable, Sendable {
     static let referenceBytes = 2_000
     /// Paths of collections beyond it end in their hash.
     static let pathBytes = 3_000
+    /// The bytes of the encoding of a path that its row always begins with.
+    static let exactPathBytes = pathBytes - 20
     /// The most bytes of an index's row besides the prefix and what names the document: kind,
     /// scope, field, claim, value, and what ends the row.
     static let indexBytes = 1 + 4 + fieldBytes + 1 + IndexValue.limitBytes + 3
@@ -90,19 +94,25 @@ extension DocumentRows {
     key(.collection) + DocumentRows.abbreviatedPath(path.text)
   }
 
-  /// The rows of collections whose path begins with `text`, a slash or the end following.
+  /// The rows of all collections whose path begins with `text`, a slash or the end following.
   ///
-  /// The rows are prefixes of each other along a path, so one range holds a whole subtree. Of a
-  /// path that is longer than ``Limits/pathBytes`` it holds no descendants.
+  /// Where keys had to be cut, rows of other collections are among them: the path in the value
+  /// decides.
   func collections(below text: String) -> KeyRange {
-    KeyRange(prefix: key(.collection) + DocumentRows.abbreviatedPath(text))
+    KeyRange(
+      prefix: key(.collection) + DocumentRows.encodedPath(text).prefix(Limits.exactPathBytes))
+  }
+
+  /// The segments of a path in order, whole.
+  static func encodedPath(_ text: String) -> [UInt8] {
+    var path: [UInt8] = []
+    text.withSpan { OrderedBytes.appendSegments(of: $0, to: &path) }
+    return path
   }
 
   /// Returns the segments of a path without an end, cut to the limit.
   static func abbreviatedPath(_ text: String) -> [UInt8] {
-    var path: [UInt8] = []
-    text.withSpan { OrderedBytes.appendSegments(of: $0, to: &path) }
-    return OrderedBytes.abbreviated(path, to: Limits.pathBytes)
+    OrderedBytes.abbreviated(encodedPath(text), to: Limits.pathBytes)
   }
 
   /// The row that gives the nested collections of an id their number.
@@ -121,6 +131,13 @@ extension DocumentRows {
     writer.append(bigEndian: version.microseconds)
     writer.append(bigEndian: index)
     return writer.bytes
+  }
+
+  /// The rows of the changes of a commit.
+  func changes(_ scope: ScopeNumber, of version: DocumentVersion) -> KeyRange {
+    let next = DocumentVersion(microseconds: version.microseconds + 1)
+    return KeyRange(
+      from: changeKey(scope, version, index: 0), to: changeKey(scope, next, index: 0))
   }
 
   /// The rows of changes after a commit.
