@@ -44,28 +44,50 @@ extension DocumentAuthority {
     from scope: UInt32, limit: Int, in reader: any StoreReader
   ) throws(StorageError) -> (mutations: [Mutation], next: UInt32) {
     let reading = DocumentReading(rows, reader)
-    let floor =
-      try reading.state().last.microseconds - DocumentAuthorityLimits.changeRetention
+    let state = try reading.state()
+    if state.last == .none { return ([], 0) }
+    let known = try reading.forgotten()
+    // Before this was noted, everything that old may have been forgotten.
+    var forgotten = known ?? state.retentionFloor
+    let (removals, next) = try reading.removals(
+      from: scope, limit: limit, floor: state.retentionFloor.microseconds, &forgotten)
+    if forgotten == known { return (removals, next) }
+    var writer = ByteWriter()
+    writer.append(bigEndian: forgotten.microseconds)
+    return (removals + [.put(key: rows.key(.forgotten), value: writer.bytes)], next)
+  }
+}
+
+extension DocumentReading {
+  /// The removals of the steps of a run.
+  ///
+  /// - Parameter forgotten: The latest version whose changes are forgotten.
+  fileprivate func removals(
+    from scope: UInt32, limit: Int, floor: Int64,
+    _ forgotten: inout DocumentVersion
+  ) throws(StorageError) -> (mutations: [Mutation], next: UInt32) {
     let end = KeyRange.successor(ofPrefix: rows.key(.change))
     let prefixCount = rows.key(.change).count
     var start = rows.key(.change, scope)
     var next = scope
     var mutations: [Mutation] = []
     for _ in 0..<limit {
-      guard let key = try reading.firstKey(in: KeyRange(from: start, to: end)) else {
+      guard let key = try firstKey(in: KeyRange(from: start, to: end)) else {
         return (mutations, 0)
       }
-      var reader = ByteReader(key, from: prefixCount)
-      guard let found = reader.bigEndian(ScopeNumber.self),
-        let version = reader.bigEndian(Int64.self)
-      else { throw .corruptRecord(key: key) }
+      let (found, version) = try Self.change(key, prefixCount)
       next = found
       if version < floor {
         let step = version.addingReportingOverflow(DocumentSweepLimits.microsecondsPerStep)
         let reach = DocumentVersion(
           microseconds: step.overflow ? floor : min(floor, step.partialValue))
         start = rows.changeKey(found, reach, index: 0)
-        mutations.append(.remove(KeyRange(from: key, to: start)))
+        let removed = KeyRange(from: key, to: start)
+        mutations.append(.remove(removed))
+        if let last = try firstKey(in: removed, isReversed: true) {
+          let version = try Self.change(last, prefixCount).version
+          forgotten = max(forgotten, DocumentVersion(microseconds: version))
+        }
       } else {
         if found == .max { return (mutations, 0) }
         next = found + 1
@@ -73,5 +95,16 @@ extension DocumentAuthority {
       }
     }
     return (mutations, next)
+  }
+
+  /// The scope and the version of a change, by the key of its row.
+  private static func change(
+    _ key: [UInt8], _ prefixCount: Int
+  ) throws(StorageError) -> (scope: ScopeNumber, version: Int64) {
+    var reader = ByteReader(key, from: prefixCount)
+    guard let scope = reader.bigEndian(ScopeNumber.self),
+      let version = reader.bigEndian(Int64.self)
+    else { throw .corruptRecord(key: key) }
+    return (scope, version)
   }
 }

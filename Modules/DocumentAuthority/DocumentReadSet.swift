@@ -39,6 +39,22 @@ package struct DocumentReadSet: Hashable, Sendable {
     queries.append(Ran(target: target, version: version))
   }
 
+  /// The source and the version of queries that were run.
+  fileprivate struct Place: Hashable {
+    let source: DocumentQuery.Source
+    let version: DocumentVersion
+  }
+
+  /// The queries that were run, each once, by what they read.
+  fileprivate var targets: [Place: Set<DocumentTarget>] {
+    var targets: [Place: Set<DocumentTarget>] = [:]
+    for ran in queries {
+      let place = Place(source: ran.target.source, version: ran.version)
+      targets[place, default: []].insert(ran.target)
+    }
+    return targets
+  }
+
   /// The number of documents and queries read.
   package var count: Int { documents.count + queries.count }
 }
@@ -56,18 +72,19 @@ extension DocumentAuthority {
       let document = try reading.document(key)
       if (document.isFound ? document.version : .none) != version { return stale }
     }
-    for ran in reads.queries {
-      let matcher = DocumentMatcher(DocumentQuery(ran.target))
-      // A read that lies beyond the kept history, or that takes too much memory to check, counts as
-      // changed: the client tries again with newer reads.
+    // What has changed is read once for all queries over it. A read that lies beyond the kept
+    // history, or that takes too much memory to check, counts as changed: the client tries again
+    // with newer reads.
+    for (place, targets) in reads.targets {
       guard
-        case .success(let past) = try PastDocuments.read(
-          ran.target.source, at: ran.version, reading)
+        case .success(let past) = try PastDocuments.read(place.source, at: place.version, reading)
       else { return stale }
+      if past.documents.isEmpty { continue }
+      let matchers = targets.map { DocumentMatcher(DocumentQuery($0)) }
       for (key, before) in past.documents {
         let now = try reading.document(key)
         if before.version == now.version, before.state == now.state { continue }
-        if matcher.matches(before) || matcher.matches(now) { return stale }
+        if matchers.contains(where: { $0.matches(before) || $0.matches(now) }) { return stale }
       }
     }
     return nil

@@ -23,14 +23,14 @@ struct PastDocuments {
     if version >= state.last {
       return .success(PastDocuments(documents: [:], version: version))
     }
-    guard state.remembers(version) else { return .failure(DocumentAuthority.tooOld) }
+    guard try reading.knows(version) else { return .failure(DocumentAuthority.tooOld) }
     var builder = PastBuilder(reading, version)
     switch source {
     case .collection(let path):
       if let scope = try reading.scope(of: path) { try builder.undo(in: scope) { _ in true } }
     case .document(let key):
       if let scope = try reading.scope(of: key.collection) {
-        try builder.undo(in: scope) { $0 == key }
+        try builder.undo(key, in: scope)
       }
     case .group(let id):
       if let scope = try reading.scope(of: CollectionPath(unchecked: id)) {
@@ -51,7 +51,7 @@ struct PastDocuments {
     if version >= state.last {
       return .success(PastDocuments(documents: [:], version: version))
     }
-    guard state.remembers(version) else { return .failure(DocumentAuthority.tooOld) }
+    guard try reading.knows(version) else { return .failure(DocumentAuthority.tooOld) }
     var builder = PastBuilder(reading, version)
     let wanted = Set(keys)
     for collection in Set(keys.map(\.collection)) {
@@ -117,16 +117,31 @@ struct KeptMemory {
 extension DocumentReading {
   /// Returns `true` if the documents at a version can still be reconstructed.
   func knows(_ version: DocumentVersion) throws(StorageError) -> Bool {
-    try state().remembers(version)
+    let state = try state()
+    // Before the first commit there was nothing.
+    if version >= state.last { return true }
+    return version >= (try forgotten() ?? state.retentionFloor)
+  }
+
+  /// The latest version whose changes were forgotten: documents are known as of it, and later.
+  ///
+  /// - Returns: `nil` before the first sweep that has noted it.
+  func forgotten() throws(StorageError) -> DocumentVersion? {
+    let key = rows.key(.forgotten)
+    guard let bytes = try get(key) else { return nil }
+    var reader = ByteReader(bytes)
+    guard let version = reader.bigEndian(Int64.self), reader.isAtEnd else {
+      throw .corruptRecord(key: key)
+    }
+    return DocumentVersion(microseconds: version)
   }
 }
 
 extension DatabaseState {
-  /// Returns `true` if the documents at a version can still be reconstructed.
-  fileprivate func remembers(_ version: DocumentVersion) -> Bool {
-    let floor = last.microseconds - DocumentAuthorityLimits.changeRetention
-    // Before the first commit there was nothing.
-    return version >= last || version.microseconds >= floor
+  /// The version before which changes may be forgotten.
+  var retentionFloor: DocumentVersion {
+    DocumentVersion(
+      microseconds: last.microseconds - DocumentAuthorityLimits.changeRetention)
   }
 }
 
@@ -176,6 +191,48 @@ private struct PastBuilder {
       walk.advance()
       try undo(row.key, row.value, isWanted)
     }
+  }
+
+  /// Undoes the changes of one document.
+  ///
+  /// The version of a document that exists names the commit that made it. Only where it was
+  /// missing, or that commit did not note it, all changes of its collection are searched.
+  mutating func undo(_ key: DocumentKey, in scope: ScopeNumber) throws(StorageError) {
+    var document = try reading.document(key, in: scope)
+    var rest = reading.rows.changes(scope, after: version)
+    while failure == nil {
+      if document.isFound, document.version <= version { return }
+      var change: Row?
+      if document.isFound {
+        let commit = reading.rows.changes(scope, of: document.version)
+        change = try lastChange(of: key, in: commit)
+      }
+      if change == nil { change = try lastChange(of: key, in: rest) }
+      guard let change else { return }
+      try undo(change.key, change.value) { _ in true }
+      document = documents[key] ?? document
+      rest.upper = change.key
+    }
+  }
+
+  /// The last change of a document in a range, in which that of others may be.
+  private mutating func lastChange(
+    of key: DocumentKey, in range: KeyRange
+  ) throws(StorageError) -> Row? {
+    let walk = EntryWalk(reading, [range], isReversed: true)
+    while let row = try walk.current() {
+      walk.advance()
+      guard let changed = ReverseChange.key(in: row.value) else {
+        throw .corruptRecord(key: row.key)
+      }
+      if changed == key { return row }
+      count += 1
+      if count > DocumentAuthorityLimits.changesUndone {
+        failure = DocumentAuthority.tooOld
+        return nil
+      }
+    }
+    return nil
   }
 
   /// Undoes the changes of all nested collections of a group. Its rows are pointers: the scope of a
@@ -235,8 +292,9 @@ private struct PastBuilder {
       failure = DocumentAuthority.tooOld
       return
     }
+    guard let name = ReverseChange.key(in: value) else { throw .corruptRecord(key: key) }
+    guard isWanted(name) else { return }
     guard let change = ReverseChange(value) else { throw .corruptRecord(key: key) }
-    guard isWanted(change.key) else { return }
     let after: Document
     if let known = documents[change.key] {
       after = known

@@ -125,6 +125,7 @@ struct ListingTests {
     }
     store.now += 2 * DocumentAuthorityLimits.changeRetention
     try store.write([set("d/x", [:])])
+    _ = try store.sweep(from: 0, limit: 1_000)
     let old = try store.read { reader throws(StorageError) in
       try store.authority.listings.collectionIDs(below: nil, at: history[0].time, in: reader)
     }

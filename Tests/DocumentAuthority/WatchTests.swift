@@ -193,6 +193,7 @@ struct WatchTests {
     try world.write([.delete("c/5"), set("c/6", ["n": 0]), set("c/7", ["n": 2])])
     world.store.now += 2 * DocumentAuthorityLimits.changeRetention
     try world.write([set("d/d", [:])])
+    _ = try world.store.sweep(from: 0, limit: 1_000)
     client.documentCount = 0
     try world.listen(client, 1)
     #expect(client.documentCount < 100)

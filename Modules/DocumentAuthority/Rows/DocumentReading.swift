@@ -85,9 +85,11 @@ final class DocumentReading {
   /// The first key of a range, also that of a damaged record; `nil` when there is none.
   ///
   /// The sweep needs it, which removes rows by their keys, whatever is in them.
-  func firstKey(in range: KeyRange) throws(StorageError) -> [UInt8]? {
+  ///
+  /// - Parameter isReversed: Whether it is the last key instead.
+  func firstKey(in range: KeyRange, isReversed: Bool = false) throws(StorageError) -> [UInt8]? {
     do throws(StorageError) {
-      return try scan(range, limit: 1).first?.key
+      return try scan(range, isReversed: isReversed, limit: 1).first?.key
     } catch {
       guard case .corruptRecord(let key) = error, range.contains(key.span) else { throw error }
       return key

@@ -120,6 +120,12 @@ extension ReverseChange {
     return writer.bytes
   }
 
+  /// Reads only the document of a change; `nil` when the bytes are none.
+  static func key(in bytes: [UInt8]) -> DocumentKey? {
+    var reader = ByteReader(bytes)
+    return reader.counted().map { DocumentKey(unchecked: String(decoding: $0, as: UTF8.self)) }
+  }
+
   /// Reads a change back; `nil` when the bytes are none.
   init?(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes)

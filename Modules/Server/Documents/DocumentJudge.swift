@@ -66,16 +66,17 @@ struct DocumentJudge {
   /// - Parameters:
   ///   - time: The version that documents are read at; `nil` for now.
   ///   - earlier: The dependencies of verdicts on other parts of the same request.
+  ///   - lookup: That of other parts of the same request, at the same time; `nil` for a new one.
   func verdict(
     on accesses: [DocumentAccess], at time: DocumentVersion? = nil,
-    after earlier: Set<DocumentKey> = [], _ requester: Requester,
-    _ database: OpenDatabase, _ batch: borrowing ServerBatch
+    after earlier: Set<DocumentKey> = [], by lookup: DocumentLookup? = nil,
+    _ requester: Requester, _ database: OpenDatabase, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> DocumentVerdict {
     let authorizer = authorizer(of: database)
     if let blanket = authorizer.blanketVerdict(for: requester) {
       return DocumentVerdict(refusal: blanket ? nil : AccessRefusal(), dependencies: [])
     }
-    let lookup = DocumentLookup(database.authority, batch.counted, at: time)
+    let lookup = lookup ?? DocumentLookup(database.authority, batch.counted, at: time)
     let verdict = authorizer.verdict(
       on: accesses, by: requester,
       time: DocumentTimestamp(uncheckedMicroseconds: batch.now * 1_000),
@@ -157,11 +158,25 @@ final class DocumentLookup {
   private let reader: any StoreReader
   private let time: DocumentVersion?
   private var failure: StorageError?
-  /// True when rules asked for a document as of a time that is no longer known.
+  /// The documents that were looked up at `time`.
+  private var known: [DocumentKey: Document] = [:]
+  /// The rows that may yet be read to look documents up at `time`.
+  private var rowsLeft: Int
+  /// True when rules asked for a document as of a time that is no longer known, or since which too
+  /// much has changed.
   private(set) var isTooOld = false
 
-  /// - Parameter time: The version that documents are read at; `nil` for now.
-  init(_ authority: DocumentAuthority, _ reader: any StoreReader, at time: DocumentVersion?) {
+  /// The most rows that are read to look documents up at an earlier time. Others wait meanwhile.
+  static let pastRows = 20_000
+
+  /// - Parameters:
+  ///   - time: The version that documents are read at; `nil` for now.
+  ///   - pastRows: The most rows that are read to look documents up at `time`.
+  init(
+    _ authority: DocumentAuthority, _ reader: any StoreReader, at time: DocumentVersion?,
+    pastRows: Int = DocumentLookup.pastRows
+  ) {
+    rowsLeft = pastRows
     self.authority = authority
     self.reader = reader
     self.time = time
@@ -170,16 +185,34 @@ final class DocumentLookup {
   func document(_ key: DocumentKey) -> Document {
     do throws(StorageError) {
       guard let time else { return try authority.document(key, in: reader) }
-      let past = try authority.documents(of: .document(key), at: time, in: reader)
-      guard case .success(let documents) = past else {
+      if let document = known[key] { return document }
+      guard let documents = try documents(key, at: time) else {
         isTooOld = true
         return .invalid(key)
       }
-      return documents.first ?? Document(key, .missing)
+      let document = documents.first ?? Document(key, .missing)
+      known[key] = document
+      return document
     } catch {
       failure = error
       return .invalid(key)
     }
+  }
+
+  /// - Returns: `nil` when the document as of then is not known, or takes too many rows.
+  private func documents(
+    _ key: DocumentKey, at time: DocumentVersion
+  ) throws(StorageError) -> [Document]? {
+    let authority = authority
+    guard let counting = reader as? CountingReader else {
+      return try? authority.documents(of: .document(key), at: time, in: reader).get()
+    }
+    let before = counting.rows
+    let outcome = try counting.read(atMost: rowsLeft, nil) { reader throws(StorageError) in
+      try authority.documents(of: .document(key), at: time, in: reader)
+    }
+    rowsLeft = max(rowsLeft - (counting.rows - before), 0)
+    return try? outcome?.get()
   }
 
   /// Throws what went wrong while reading.

@@ -158,6 +158,7 @@ struct DocumentReads {
       else {
         return .failure(Self.futureTime)
       }
+      if Self.isTooOld(version, database, batch) { return .failure(DocumentAuthority.tooOld) }
       return .success(DocumentReadPlace(time: version, readTime: version))
     case .transaction(let id): return place(in: id, database, batch)
     case .begin(let options):
@@ -188,6 +189,15 @@ struct DocumentReads {
 
   private static let futureTime = DocumentStatus(
     .invalidArgument, "The requested 'read_time' cannot be in the future.")
+
+  /// Returns `true` for a time of a client's choice that is too long ago. Reads that are under way
+  /// go on for as long as what they need is known.
+  private static func isTooOld(
+    _ time: DocumentVersion, _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) -> Bool {
+    let oldest = batch.now * 1_000 - DocumentAuthorityLimits.changeRetention
+    return time < database.readTime && time.microseconds < oldest
+  }
 
   /// Begins a transaction for a caller that may.
   ///
@@ -223,8 +233,7 @@ struct DocumentReads {
       if let time, time > max(database.readTime, DocumentVersion(microseconds: batch.now * 1_000)) {
         return .failure(Self.futureTime)
       }
-      let oldest = batch.now * 1_000 - DocumentAuthorityLimits.changeRetention
-      if let time, time < database.readTime, time.microseconds < oldest {
+      if let time, Self.isTooOld(time, database, batch) {
         return .failure(DocumentAuthority.tooOld)
       }
       kind = .readOnly(at: time ?? database.readTime)

@@ -113,11 +113,12 @@ struct DocumentGets {
       judged = get.found + documents
       (get.asked, get.rulesGeneration) = ([], registry.rulesGeneration)
     }
+    let lookup = DocumentLookup(database.authority, batch.counted, at: get.place.time)
     for document in judged {
       // A denial comes before the size of anything is told. What rules have asked for counts for
       // all documents together.
       let verdict = try judge.verdict(
-        on: [.get(document)], at: get.place.time, after: get.asked,
+        on: [.get(document)], at: get.place.time, after: get.asked, by: lookup,
         call.requester(in: database), database, batch)
       if let refusal = verdict.refusal {
         batch.metrics.denials += 1
