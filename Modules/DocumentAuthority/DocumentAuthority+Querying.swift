@@ -75,6 +75,7 @@ extension DocumentAuthority {
     _ aggregations: [DocumentAggregation], over query: DocumentQuery,
     at time: DocumentVersion? = nil, in reader: any StoreReader
   ) throws(StorageError) -> Result<([DocumentValue], DocumentExplanation), DocumentStatus> {
+    if query.vectorSearch != nil { return .failure(Self.aggregatedSearch) }
     let reading = DocumentReading(rows, reader)
     let past: PastDocuments
     switch try self.past(query.source, at: time, reading) {
@@ -104,6 +105,9 @@ extension DocumentAuthority {
     if let failure { throw failure }
     return .success((values, run.explanation))
   }
+
+  private static let aggregatedSearch = DocumentStatus(
+    .invalidArgument, "FindNearest is not supported in aggregation queries.")
 
   /// The rejection of a read as of a time that lies beyond the kept history.
   package static let tooOld = DocumentStatus(
@@ -145,12 +149,16 @@ extension DocumentAuthority {
     case .failure(let status): return .failure(status)
     case .success(let found): past = found
     }
-    var run = try QueryRun(query, past, reading)
+    // The order counts only for what a limit keeps.
+    let isOrdered = query.limit != nil || query.offset > 0
+    var run = try QueryRun(query, past, reading, isOrdered: isOrdered)
     var nearest = NearestDocuments(search)
     while let document = try run.next() { nearest.insert(document) }
     let selection = QuerySelection(query)
-    for document in nearest.documents {
-      if try !body(selection.apply(to: document)) { break }
+    for (distance, key) in nearest.found {
+      let document =
+        if let earlier = past.documents[key] { earlier } else { try reading.document(key) }
+      if try !body(selection.apply(to: search.telling(distance, in: document))) { break }
     }
     return .success(run.explanation)
   }

@@ -51,7 +51,7 @@ struct DocumentVectorTests {
       let search = DocumentVectorSearch(
         "v", target, by: measure, limit: limit, distanceField: "m.d", threshold: threshold)
       var nearest = NearestDocuments(search)
-      for document in documents { nearest.insert(document) }
+      for document in documents.shuffled(using: &random) { nearest.insert(document) }
       let isFar = measure == .dotProduct
       let all = documents.compactMap { document -> (Double, DocumentKey)? in
         guard case .vector(let vector)? = document.fields?["v"], vector.count == 2,
@@ -63,11 +63,13 @@ struct DocumentVectorTests {
       let sorted = all.sorted { left, right in
         left.0 != right.0 ? (left.0 > right.0) == isFar : left.1 < right.1
       }
-      let found = nearest.documents
+      let found = nearest.found
       #expect(found.map(\.key) == sorted.prefix(limit).map(\.1), "seed \(seed)")
       #expect(
-        found.map { $0.fields?["m.d" as DocumentFieldPath]?.double }
-          == sorted.prefix(limit).map { $0.0 })
+        found.map { distance, key in
+          search.telling(distance, in: Document(key, [:])).fields?["m.d" as DocumentFieldPath]?
+            .double
+        } == sorted.prefix(limit).map { $0.0 })
     }
   }
 
@@ -90,8 +92,22 @@ struct DocumentVectorTests {
 
   @Test("a document without the place for its distance keeps its fields")
   func result() {
-    var plain = NearestDocuments(DocumentVectorSearch("v", [1], by: .euclidean, limit: 2))
-    plain.insert(Document("c/d", ["v": .vector([2])]))
-    #expect(plain.documents == [Document("c/d", ["v": .vector([2])])])
+    let search = DocumentVectorSearch("v", [1], by: .euclidean, limit: 2)
+    let document = Document("c/d", ["v": .vector([2])])
+    #expect(search.telling(1, in: document) == document)
+  }
+
+  @Test("a distance that is no number is no result, and does not disturb others")
+  func noNumbers() {
+    for measure in Self.measures {
+      let search = DocumentVectorSearch("v", [.infinity, 1], by: measure, limit: 2)
+      var nearest = NearestDocuments(search)
+      let vectors: [[Double]] = [[.infinity, 1], [.nan, 1], [0, 1], [1, 1], [-.infinity, 1]]
+      for (index, vector) in vectors.enumerated() {
+        nearest.insert(Document(DocumentKey(unchecked: "c/\(index)"), ["v": .vector(vector)]))
+      }
+      #expect(!nearest.found.contains { $0.distance.isNaN }, "\(measure)")
+      #expect(!nearest.found.contains { $0.key == "c/1" }, "\(measure)")
+    }
   }
 }

@@ -226,8 +226,13 @@ extension CandidateSource {
 final class UnionStream: DocumentStream {
   private var streams: ArraySlice<DocumentStream>
   private var seen: Set<DocumentKey> = []
+  private var memory: KeptMemory
 
-  init(_ streams: [DocumentStream]) { self.streams = streams[...] }
+  /// - Parameter memory: Charged for the keys of all documents.
+  init(_ streams: [DocumentStream], _ memory: KeptMemory) {
+    self.streams = streams[...]
+    self.memory = memory
+  }
 
   override func next() throws(StorageError) -> Document? {
     while let stream = streams.first {
@@ -235,7 +240,9 @@ final class UnionStream: DocumentStream {
         streams.removeFirst()
         continue
       }
-      if seen.insert(document.key).inserted { return document }
+      guard seen.insert(document.key).inserted else { continue }
+      try memory.keep(Document(document.key, .missing))
+      return document
     }
     return nil
   }

@@ -70,7 +70,7 @@ struct QueryPlanner {
       for scope in scopes { streams.append(try stream(branch, scope)) }
     }
     if streams.count == 1 { return streams[0] }
-    return isOrdered ? MergedStream(streams, ordering) : UnionStream(streams)
+    return isOrdered ? MergedStream(streams, ordering) : UnionStream(streams, KeptMemory(reading))
   }
 
   /// A key that no document of the result is before; `nil` when there is no such bound.

@@ -298,8 +298,10 @@ struct WatchDelta {
     var run = try QueryRun(query, now, reading)
     var body = WatchBody(changes: [])
     var names: [String] = []
+    var memory = KeptMemory(reading)
     var byteCount = 0
     while !body.isTooLarge, let document = try run.next() {
+      try memory.keep(Document(document.key, .missing))
       names.append(DocumentName(document.key, in: reading.rows.database).resourceName)
       guard document.version > version else { continue }
       byteCount += document.byteCountStored

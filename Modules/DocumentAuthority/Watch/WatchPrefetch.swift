@@ -24,7 +24,12 @@ package struct WatchPrefetch: Sendable {
   /// About how many bytes of memory it takes.
   package var byteCount: Int {
     body.changes.reduce(0) { sum, change in
-      if case .changed(let document, _, _) = change { sum + document.byteCountStored } else { sum }
+      switch change {
+      case .changed(let document, _, _): sum + document.byteCountStored
+      case .deleted(let key, _, _), .removed(let key, _, _): sum + key.text.utf8.count
+      case .filter(_, _, let filter): sum + (filter?.bitmap.count ?? 0)
+      case .target: sum
+      }
     }
   }
 }

@@ -49,6 +49,8 @@ package struct DocumentVectorSearch: Hashable, Sendable {
     guard case .vector(let other)? = document.fields?[field], other.count == vector.count,
       let distance = distance(to: other)
     else { return nil }
+    // Infinities have no difference.
+    if distance.isNaN { return nil }
     guard let threshold else { return distance }
     return (isNearer(distance, threshold) || distance == threshold) ? distance : nil
   }
@@ -76,46 +78,48 @@ package struct DocumentVectorSearch: Hashable, Sendable {
   }
 }
 
+extension DocumentVectorSearch {
+  /// Returns a document of the result with its distance, where that is asked for.
+  package func telling(_ distance: Double, in document: Document) -> Document {
+    guard let field = distanceField, let fields = document.fields else { return document }
+    var map = fields.map
+    map[field] = .double(distance)
+    var told = document
+    told.state = .found(DocumentFields(map))
+    return told
+  }
+}
+
 /// The nearest of the documents that are shown, never more than the limit.
 ///
-/// The list is sorted at all times; an insertion costs O(limit).
+/// The list is sorted at all times; an insertion costs O(limit). Only keys are kept, because
+/// documents are large.
 package struct NearestDocuments {
   private let search: DocumentVectorSearch
-  private var found: [(distance: Double, document: Document)] = []
+  /// The documents, the nearest first; equally near ones by key.
+  package private(set) var found: [(distance: Double, key: DocumentKey)] = []
 
   package init(_ search: DocumentVectorSearch) { self.search = search }
 
-  /// Shows a document; documents come in the order of their keys.
+  /// Shows a document; documents come in any order.
   package mutating func insert(_ document: Document) {
     guard let distance = search.distance(of: document) else { return }
-    if found.count >= search.limit, let last = found.last,
-      !search.isNearer(distance, last.distance)
-    {
+    let key = document.key
+    if found.count >= search.limit, let last = found.last, !isBefore(distance, key, last) {
       return
     }
     var (low, high) = (0, found.count)
     while low < high {
       let middle = (low + high) / 2
-      // Of equally near ones the earlier key stays in front.
-      if search.isNearer(distance, found[middle].distance) {
-        high = middle
-      } else {
-        low = middle + 1
-      }
+      if isBefore(distance, key, found[middle]) { high = middle } else { low = middle + 1 }
     }
-    found.insert((distance, document), at: low)
+    found.insert((distance, key), at: low)
     if found.count > search.limit { found.removeLast() }
   }
 
-  /// The documents, the nearest first, with their distances where these are asked for.
-  package var documents: [Document] {
-    found.map { distance, document in
-      guard let field = search.distanceField, let fields = document.fields else { return document }
-      var map = fields.map
-      map[field] = .double(distance)
-      var told = document
-      told.state = .found(DocumentFields(map))
-      return told
-    }
+  private func isBefore(
+    _ distance: Double, _ key: DocumentKey, _ other: (distance: Double, key: DocumentKey)
+  ) -> Bool {
+    distance == other.distance ? key < other.key : search.isNearer(distance, other.distance)
   }
 }
