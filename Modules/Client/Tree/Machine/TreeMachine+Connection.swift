@@ -48,8 +48,9 @@ extension TreeMachine {
   /// Closes the connection and stays without one.
   package mutating func goOffline() { connectionEvent(.interrupt(.requested)) }
 
-  /// Allows a connection again and tries at once.
+  /// Allows a connection again and tries at once, also after the server has refused further ones.
   package mutating func goOnline() {
+    connectionEvent(.resume(.serverShutdown))
     connectionEvent(.resume(.requested))
     use()
   }

@@ -24,7 +24,9 @@ extension TreeMachine {
     case .handshake(let handshake): greeted(handshake, on: link)
     case .inquiry: inquired(on: link)
     case .redirect: connectionEvent(.redirected)
-    case .shutdown: connectionEvent(.interrupt(.serverShutdown))
+    case .shutdown(let reason):
+      exchange.channel.notice(.serverSays(reason.isEmpty ? "it takes no connections" : reason))
+      connectionEvent(.interrupt(.serverShutdown))
     case .response(let number, let response): answered(number, response)
     case .put(let push):
       apply(.overwrite(push.path, push.content), tag: push.tag)
@@ -121,6 +123,9 @@ extension TreeMachine {
     case .presence(let id):
       if saysNothing { return rest(presence: id, because: detail) }
       presence.answered(id, rejection: rejection, &exchange.channel)
+    case .announcement(let id):
+      if saysNothing { return rest(presence: id, because: detail) }
+      presence.announced(id, rejection: rejection, &exchange.channel)
     case .departure(let id):
       switch presence.departed(id, isPostponed: saysNothing) {
       case .none: break
@@ -134,7 +139,8 @@ extension TreeMachine {
       transactions.outcomesAnswered(id, try response.outcomes(), &exchange)
     case .credential(let token):
       if saysNothing { return connectionEvent(.failed) }
-      if exchange.channel.credentialAnswered(token, response) { sendAllWaiting() }
+      if exchange.channel.credentialAnswered(token, response) { return sendAllWaiting() }
+      if exchange.channel.isLeftToFormerUser { connectionEvent(.redirected) }
     case .signOut:
       // Whatever the server says instead, it may still take this link for the former user's.
       guard status == .ok else { return connectionEvent(.failed) }
@@ -144,7 +150,7 @@ extension TreeMachine {
 
   private mutating func answered(disconnect id: OperationID, _ rejection: Rejection?) {
     guard let request = exchange.outbox.answered(disconnect: id) else { return }
-    if rejection == nil { presence.registered(request) }
+    if rejection == nil { presence.registered(request, &exchange.channel) }
     exchange.channel.emit(.disconnectAnswered(id, rejection.map { .rejected($0) }))
   }
 

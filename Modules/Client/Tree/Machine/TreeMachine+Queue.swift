@@ -127,7 +127,10 @@ extension TreeMachine {
     var lost: [LostTransaction] = []
     var failure: QueueError?
     if user != self.user {
-      presence.endAll(because: .rejected(.userChanged), &exchange.channel)
+      if presence.endAll(because: .rejected(.userChanged), &exchange.channel) {
+        connectionEvent(.redirected)
+      }
+      exchange.channel.userChanged()
       transactions.setAside(&exchange)
       exchange.hideWrites()
       exchange.writes.users.leave(for: user)

@@ -13,7 +13,9 @@ extension TreeReference {
   /// let presence = Task { try await device.announce(lastSeen: user["seen"]) }
   /// ```
   ///
-  /// When the task is cancelled the announcement is taken back, and `lastSeen` gets the time.
+  /// When the task is cancelled the announcement is taken back, and `lastSeen` gets the time. Of
+  /// several announcements that name one location, the last to end does that there; what was
+  /// registered with ``onDisconnect`` stays.
   ///
   /// - Parameters:
   ///   - value: The value while this client is here.

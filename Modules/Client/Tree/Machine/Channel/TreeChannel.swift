@@ -30,6 +30,10 @@ struct TreeChannel: Sendable {
   /// The sign-outs that the server has not confirmed: until it has, it takes what is sent for the
   /// former user's.
   private var unconfirmedSignOuts = 0
+  /// True when the server takes the link for that of a signed-in user.
+  private var isIdentified = false
+  /// True when that is a former user, until the server accepts the present one.
+  private var isFormerUsers = false
   private var notices = ReportedNotices()
 
   init(
@@ -71,6 +75,8 @@ struct TreeChannel: Sendable {
     requests.removeAll()
     credential.disconnected()
     unconfirmedSignOuts = 0
+    isIdentified = false
+    isFormerUsers = false
     announcedClient = nil
   }
 }
@@ -149,11 +155,20 @@ extension TreeChannel {
     send(.unauth, about: .signOut)
   }
 
+  /// True when the server has rejected the present user and still takes the link for that of a
+  /// former one, whose listens go on.
+  var isLeftToFormerUser: Bool { isFormerUsers && credential.isRefused }
+
+  /// Notes that another user takes over, or none.
+  mutating func userChanged() { isFormerUsers = isIdentified }
+
   /// The server has confirmed that no user is signed in.
   ///
   /// - Returns: Whether what has waited can be requested.
   mutating func signOutConfirmed() -> Bool {
     unconfirmedSignOuts -= 1
+    isIdentified = false
+    isFormerUsers = false
     return isReady
   }
 
@@ -167,12 +182,14 @@ extension TreeChannel {
   ///
   /// - Returns: Whether it accepted, so that what has waited can be requested.
   mutating func credentialAnswered(_ token: String, _ response: TreeResponse) -> Bool {
+    if response.status == .ok { isIdentified = true }
     // The answer about an older one says nothing about this one.
     guard token == credential.token else { return false }
     guard response.status == .ok else {
       refuseCredential(because: response.detail)
       return false
     }
+    isFormerUsers = false
     credential.accept()
     let expires = (try? response.value())?["expires"]?.integer
     emit(.credential(.accepted(token, expires: expires)))

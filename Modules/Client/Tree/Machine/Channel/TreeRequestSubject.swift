@@ -8,7 +8,10 @@ enum TreeRequestSubject: Sendable {
   case batch(UInt64)
   case read(OperationID)
   case disconnect(OperationID)
+  /// An onDisconnect operation of an announcement.
   case presence(OperationID)
+  /// The value of an announcement.
+  case announcement(OperationID)
   /// A step of taking an announcement back.
   case departure(OperationID)
   /// The outcomes of the writes of a stream up to a number.

@@ -12,7 +12,8 @@ struct DisconnectPlan: Sendable {
     for assignment in write.assignments { set(assignment.node, at: assignment.path) }
   }
 
-  private mutating func set(_ node: TreeNode, at path: TreePath) {
+  /// Adds the write of one value.
+  mutating func set(_ node: TreeNode, at path: TreePath) {
     if let (cover, whole) = cover(of: path), let rest = path.relative(to: cover) {
       nodes[cover] = whole.setting(node, at: rest)
     } else {
@@ -40,6 +41,23 @@ struct DisconnectPlan: Sendable {
     var entries: [TreeMerge.Entry] = []
     nodes.visit { path, node in entries.append(TreeMerge.Entry(path: path, node: node)) }
     nodes = PathTrie()
+    return entries.sorted { $0.path.isApplied(before: $1.path) }
+  }
+
+  /// Returns the value that is written at `path`, alone or as a part of a write above it.
+  func node(at path: TreePath) -> TreeNode? {
+    guard let (cover, whole) = cover(of: path), let rest = path.relative(to: cover) else {
+      return nil
+    }
+    return whole.node(at: rest)
+  }
+
+  /// Returns the writes strictly below `path`, in the order of an update.
+  func entries(below path: TreePath) -> [TreeMerge.Entry] {
+    var entries: [TreeMerge.Entry] = []
+    nodes.subtrie(at: path)?.visit(below: path) { place, node in
+      if place != path { entries.append(TreeMerge.Entry(path: place, node: node)) }
+    }
     return entries.sorted { $0.path.isApplied(before: $1.path) }
   }
 
