@@ -65,3 +65,50 @@ struct CacheKeys: Sendable {
     return key
   }
 }
+
+extension CacheKeys {
+  /// More bytes than any disk holds.
+  private static let mostCounted: UInt64 = 1 << 56
+
+  /// The value of the first row.
+  static func head(byteCount: Int) -> [UInt8] {
+    var bytes = [version]
+    bytes.append(integer: UInt64(max(byteCount, 0)))
+    return bytes
+  }
+
+  /// Reads the value of the first row; `nil` when it is none.
+  static func byteCount(inHead head: [UInt8]) -> Int? {
+    var reader = RecordReader(head)
+    guard reader.byte() == version, let count: UInt64 = reader.integer(), count < mostCounted
+    else { return nil }
+    return Int(count)
+  }
+
+  /// The path in the key of a row of data; `nil` for other keys.
+  func path(ofRow key: [UInt8]) -> TreePath? {
+    guard key.starts(with: rows.prefix) else { return nil }
+    return TreePath(rowKey: Array(key.dropFirst(rows.prefix.count)))
+  }
+
+  /// Returns `true` if one of these children is in the window of its filtered query.
+  func isInWindow(
+    _ children: [(id: UInt64, child: TreeKey)],
+    in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> Bool {
+    for (id, child) in children where try view.contains(window(id, child)) { return true }
+    return false
+  }
+
+  /// The children in the window of a filtered query.
+  func children(
+    inWindow id: UInt64, in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> Set<TreeKey> {
+    var children: Set<TreeKey> = []
+    for row in try view.scan(window(id)) {
+      guard let child = windowChild(row.key) else { throw .corruptRecord(key: row.key) }
+      children.insert(child)
+    }
+    return children
+  }
+}

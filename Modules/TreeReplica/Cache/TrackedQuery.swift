@@ -53,6 +53,14 @@ extension TrackedQuery {
     isActive = false
   }
 
+  /// The query when some of its data was lost; one with listeners has to be stored again.
+  var withoutData: TrackedQuery {
+    var query = self
+    query.isComplete = false
+    query.needsRewrite = isActive || needsRewrite
+    return query
+  }
+
   /// Reads a stored record; `nil` when it is none.
   init?(id: UInt64, record: [UInt8]) {
     var reader = RecordReader(record)
@@ -84,5 +92,46 @@ extension TreePath {
       keys.append(key)
     }
     self.init(unchecked: keys)
+  }
+}
+
+extension PathTrie<[TrackedQuery]> {
+  /// Those without a listener.
+  var inactive: [TrackedQuery] {
+    var inactive: [TrackedQuery] = []
+    visit { _, queries in inactive += queries.filter { !$0.isActive } }
+    return inactive
+  }
+
+  /// The filtered queries above `path`, each with its child on the way there.
+  func filtered(above path: TreePath) -> [(id: UInt64, child: TreeKey)] {
+    var filtered: [(id: UInt64, child: TreeKey)] = []
+    walk(to: path) { depth, queries in
+      guard depth < path.count else { return }
+      for query in queries where !query.query.isDefault {
+        filtered.append((query.id, path.keys[depth]))
+      }
+    }
+    return filtered
+  }
+
+  /// The complete default query at `path` or above that was answered last.
+  func coveringDefault(_ path: TreePath) -> TrackedQuery? {
+    var latest: TrackedQuery?
+    walk(to: path) { _, queries in
+      for query in queries where query.query.isDefault && query.isComplete {
+        if query.lastAnswer >= latest?.lastAnswer ?? 0 { latest = query }
+      }
+    }
+    return latest
+  }
+
+  /// The child of the highest filtered query on the way to `path`: it is whole or not at all.
+  func highestChild(around path: TreePath) -> TreePath {
+    var count = path.namesPriority ? path.count - 1 : path.count
+    walk(to: path) { depth, queries in
+      if depth < count, queries.contains(where: { !$0.query.isDefault }) { count = depth + 1 }
+    }
+    return TreePath(unchecked: Array(path.keys.prefix(count)))
   }
 }

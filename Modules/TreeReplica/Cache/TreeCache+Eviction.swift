@@ -12,16 +12,17 @@ extension TreeCache {
   /// Gathered changes are stored first, because eviction decides by rows. Each query goes in a
   /// transaction of its own.
   package mutating func evict() {
-    guard isOverLimit, inactiveCount > 0 else { return }
+    guard isOverLimit, inactiveCount > 0, callsUntilRetry == 0 else { return }
     do throws(StorageError) {
-      try commitChanges()
+      // A full store has space again behind an eviction.
+      try storeForReading()
     } catch .corruptRecord(let key) {
-      return drop(key)
+      drop(key)
+      return
     } catch {
-      failure = failure ?? error
       return
     }
-    for query in inactive.sorted(by: { $0.lastUse < $1.lastUse }) {
+    for query in tracked.inactive.sorted(by: { $0.lastUse < $1.lastUse }) {
       guard isOverLimit, evict(query) else { return }
     }
   }
@@ -30,26 +31,24 @@ extension TreeCache {
     byteCount > limitBytes || inactiveCount > Self.inactiveQueryLimit
   }
 
-  private var inactive: [TrackedQuery] {
-    var inactive: [TrackedQuery] = []
-    tracked.visit { _, queries in inactive += queries.filter { !$0.isActive } }
-    return inactive
-  }
-
   /// Forgets one query; `false` when that failed and the rest must wait.
   ///
   /// Default queries below an evicted one inherit its completeness: their data are still stored,
   /// and nothing else says that they are whole.
   private mutating func evict(_ query: TrackedQuery) -> Bool {
-    forget(query)
+    // The query is known until its record has gone: else its data could go alone.
+    var cache = self
+    cache.forget(query)
+    cache.changes.removeAll { $0.query == query.id }
     if query.query.isDefault, query.isComplete {
       // What was whole as a part of this query is whole on its own.
-      changeAll(below: query.path) {
+      cache.changeAll(below: query.path) {
         $0.isComplete = $0.isComplete || ($0.query.isDefault && !$0.needsRewrite)
       }
     }
     do throws(StorageError) {
-      try remove(query)
+      try cache.remove(query)
+      self = cache
       return true
     } catch .corruptRecord(let key) {
       drop(key)
@@ -60,10 +59,11 @@ extension TreeCache {
   }
 
   private mutating func remove(_ query: TrackedQuery) throws(StorageError) {
+    let keys = keys
     let writer = CacheWriter(keys: keys, tracked: tracked)
-    var size = byteCount
-    try store.write { transaction throws(StorageError) in
-      let window = try TreeCache.window(of: query.id, keys, in: transaction)
+    byteCount = try writer.write(changes, byteCount, to: store) {
+      writer, size, transaction throws(StorageError) in
+      let window = try keys.children(inWindow: query.id, in: transaction)
       try transaction.remove(keys.query(query.id))
       try transaction.remove(in: keys.window(query.id))
       if query.query.isDefault {
@@ -72,10 +72,7 @@ extension TreeCache {
       for child in window {
         try writer.removeUnneeded(query.path.appending(child), &size, &transaction)
       }
-      var sized = self
-      sized.byteCount = size
-      try transaction.put(sized.head, for: keys.head)
     }
-    byteCount = size
+    changes = []
   }
 }

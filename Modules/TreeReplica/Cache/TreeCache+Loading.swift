@@ -20,16 +20,17 @@ extension TreeCache {
     repairing { cache throws(StorageError) in try cache.readKnown(at: path) } ?? nil
   }
 
-  /// Reads, and drops what is damaged until that goes well; `nil` when it does not.
+  /// Reads, and drops what is damaged until that goes well; `nil` when it does not. What is stored
+  /// can be read while the store takes nothing new.
   private mutating func repairing<R>(
     _ read: (borrowing TreeCache) throws(StorageError) -> R
   ) -> R? {
     for _ in 0..<Self.repairLimit {
       do throws(StorageError) {
-        try commitChanges()
+        try storeForReading()
         return try read(self)
       } catch .corruptRecord(let key) {
-        drop(key)
+        guard drop(key) else { return nil }
       } catch {
         failure = failure ?? error
         return nil
@@ -39,36 +40,23 @@ extension TreeCache {
     return nil
   }
 
-  /// Reads a node that a complete default query covers, or that a filtered query above shows.
-  private func readKnown(at path: TreePath) throws(StorageError) -> TreeNode? {
-    var isKnown = coveringDefault(path) != nil
-    if !isKnown {
-      var filtered: [(id: UInt64, child: TreeKey)] = []
-      tracked.walk(to: path) { depth, queries in
-        guard depth < path.count else { return }
-        for query in queries where !query.query.isDefault {
-          filtered.append((query.id, path.keys[depth]))
-        }
-      }
-      isKnown = try isInWindow(filtered)
-    }
-    guard isKnown else { return nil }
-    let keys = keys
-    return try store.read { snapshot throws(StorageError) in
-      try keys.rows.node(at: path, in: snapshot)
+  /// Stores what was gathered, so that it can be read; only damage is thrown.
+  mutating func storeForReading() throws(StorageError) {
+    do throws(StorageError) {
+      try storeChanges()
+    } catch {
+      if case .corruptRecord = error { throw error }
+      failure = failure ?? error
     }
   }
 
-  /// Returns `true` if one of these children is in the window of its filtered query.
-  private func isInWindow(
-    _ children: [(id: UInt64, child: TreeKey)]
-  ) throws(StorageError) -> Bool {
+  private func readKnown(at path: TreePath) throws(StorageError) -> TreeNode? {
+    let isCovered = tracked.coveringDefault(path) != nil
+    let filtered = isCovered ? [] : tracked.filtered(above: path)
     let keys = keys
     return try store.read { snapshot throws(StorageError) in
-      for (id, child) in children where try snapshot.contains(keys.window(id, child)) {
-        return true
-      }
-      return false
+      if !isCovered, !(try keys.isInWindow(filtered, in: snapshot)) { return nil }
+      return try keys.rows.node(at: path, in: snapshot)
     }
   }
 
@@ -77,7 +65,7 @@ extension TreeCache {
     let keys = keys
     let own = find(query, at: path)
     // Of two answers the later one is the fresher; a default query refreshes no windows.
-    let covering = coveringDefault(path)
+    let covering = tracked.coveringDefault(path)
     if let covering, own?.isComplete != true || covering.lastAnswer >= own?.lastAnswer ?? 0 {
       let node = try store.read { snapshot throws(StorageError) in
         try keys.rows.node(at: path, in: snapshot)
@@ -113,37 +101,27 @@ extension TreeCache {
     guard let query else { return [] }
     let keys = keys
     return try store.read { snapshot throws(StorageError) in
-      try Self.window(of: query.id, keys, in: snapshot)
+      try keys.children(inWindow: query.id, in: snapshot)
     }
-  }
-
-  /// The children in the window of a filtered query.
-  static func window(
-    of id: UInt64, _ keys: CacheKeys, in view: borrowing some StoreView & ~Copyable & ~Escapable
-  ) throws(StorageError) -> Set<TreeKey> {
-    var children: Set<TreeKey> = []
-    for row in try view.scan(keys.window(id)) {
-      guard let child = keys.windowChild(row.key) else { throw .corruptRecord(key: row.key) }
-      children.insert(child)
-    }
-    return children
   }
 }
 
 // MARK: Damage
 
 extension TreeCache {
-  /// Drops a damaged record, and lets go of everything that cannot be answered without it.
+  /// Drops a damaged record, and lets go of everything that cannot be answered without it, in one
+  /// transaction.
   ///
-  /// The rows below the nearest filtered query's child go together with the damaged one: the child
-  /// is shown as a whole or not at all.
-  mutating func drop(_ key: [UInt8]) {
+  /// - Returns: `false` when the store does not take that.
+  @discardableResult
+  mutating func drop(_ key: [UInt8]) -> Bool {
     let rows = keys.rows
-    var range = KeyRange(only: key)
-    if let path = damagedPath(key) {
-      let top = highestChild(around: path)
-      range = rows.range(of: top)
-      markDamaged(top)
+    var damage: [KeyRange] = []
+    let before = exchange(&changes, with: [])
+    if let path = keys.path(ofRow: key) {
+      let top = tracked.highestChild(around: path)
+      damage = markDamaged(top)
+      damage.append(rows.range(of: top))
     } else {
       // A row of a window: the window is not known any more.
       changeAll(below: .root) { query in
@@ -151,13 +129,23 @@ extension TreeCache {
         query.needsRewrite = query.needsRewrite || !query.query.isDefault
       }
     }
+    let records = changes
+    // What was gathered before may name again what is lost.
+    changes = before + records
+    let keys = keys
     do throws(StorageError) {
       try store.write { transaction throws(StorageError) in
         try transaction.remove(key)
-        try transaction.remove(in: range)
+        for range in damage { try transaction.remove(in: range) }
+        for case .track(let query) in records {
+          try transaction.put(query.record, for: keys.query(query.id))
+        }
       }
+      return true
     } catch {
       failure = failure ?? error
+      giveUpChanges()
+      return false
     }
   }
 
@@ -170,37 +158,35 @@ extension TreeCache {
     }
   }
 
-  private func damagedPath(_ key: [UInt8]) -> TreePath? {
-    guard key.starts(with: keys.rows.prefix) else { return nil }
-    return TreePath(rowKey: Array(key.dropFirst(keys.rows.prefix.count)))
-  }
-
-  /// The child of the highest filtered query on the way to `path`: it is whole or not at all.
-  private func highestChild(around path: TreePath) -> TreePath {
-    var count = path.namesPriority ? path.count - 1 : path.count
-    tracked.walk(to: path) { depth, queries in
-      if depth < count, queries.contains(where: { !$0.query.isDefault }) { count = depth + 1 }
+  /// Marks the queries that have lost their rows at `path`.
+  ///
+  /// - Returns: The rows of windows that name what is lost.
+  private mutating func markDamaged(_ path: TreePath) -> [KeyRange] {
+    var concerned: [TrackedQuery] = []
+    var windows: [(range: KeyRange, change: CacheChange)] = []
+    let place = tracked.walk(to: path) { depth, queries in
+      guard depth < path.count else { return }
+      concerned += queries
+      let child = path.keys[depth]
+      for query in queries where !query.query.isDefault {
+        let change = CacheChange.changeWindow(query.id, query.path, added: [], removed: [child])
+        windows.append((KeyRange(only: keys.window(query.id, child)), change))
+      }
     }
-    return TreePath(unchecked: Array(path.keys.prefix(count)))
-  }
-
-  /// Takes completeness from the queries above and below damage, and the child from filtered ones.
-  private mutating func markDamaged(_ path: TreePath) {
-    var above: [TrackedQuery] = []
-    tracked.walk(to: path) { _, queries in above += queries }
-    for var query in above {
+    place?.visit { _, queries in
+      concerned += queries
+      for query in queries where !query.query.isDefault {
+        let change = CacheChange.replaceWindow(query.id, query.path, keys: [])
+        windows.append((keys.window(query.id), change))
+      }
+    }
+    for var query in concerned {
       query.isComplete = false
       query.needsRewrite = true
       replace(query)
       changes.append(.track(query))
-      if !query.query.isDefault, query.path.count < path.count {
-        let child = path.keys[query.path.count]
-        changes.append(.changeWindow(query.id, query.path, added: [], removed: [child]))
-      }
     }
-    changeAll(below: path) { query in
-      query.isComplete = false
-      query.needsRewrite = true
-    }
+    changes += windows.map(\.change)
+    return windows.map(\.range)
   }
 }

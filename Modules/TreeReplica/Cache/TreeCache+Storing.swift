@@ -7,36 +7,92 @@ extension TreeCache {
   package mutating func commit() throws(StorageError) {
     for _ in 0..<Self.repairLimit {
       do throws(StorageError) {
-        try commitChanges()
+        if !(try storeChanges()) { return }
         if let failure {
           self.failure = nil
           throw failure
         }
         return
       } catch .corruptRecord(let key) {
-        drop(key)
+        guard !drop(key), let failure else { continue }
+        self.failure = nil
+        throw failure
       }
     }
     startAnew()
   }
 
-  /// Stores what was gathered, in one transaction; it stays gathered when that fails.
+  /// Stores what was gathered, in one transaction. When the store takes nothing, the gathered data
+  /// is given up, so that it neither fills the memory nor is tried again and again.
   ///
-  /// The size of the data is part of the head, which is stored in the same transaction, so that it
-  /// always agrees with the rows.
-  mutating func commitChanges() throws(StorageError) {
-    if changes.isEmpty { return }
-    var size = byteCount
-    let writer = CacheWriter(keys: keys, tracked: tracked)
-    let changes = changes
-    try store.write { transaction throws(StorageError) in
-      for change in changes { try writer.apply(change, &size, &transaction) }
-      var sized = self
-      sized.byteCount = size
-      try transaction.put(sized.head, for: keys.head)
+  /// - Returns: `false` when the store is not asked, because it has failed a moment ago.
+  @discardableResult
+  mutating func storeChanges() throws(StorageError) -> Bool {
+    if changes.isEmpty { return true }
+    if callsUntilRetry > 0 {
+      callsUntilRetry -= 1
+      giveUpChanges()
+      return false
     }
-    byteCount = size
-    self.changes = []
+    do throws(StorageError) {
+      let writer = CacheWriter(keys: keys, tracked: tracked)
+      byteCount = try writer.write(changes, byteCount, to: store)
+      changes = []
+      callsPerRetry = 0
+      return true
+    } catch {
+      if case .corruptRecord = error { throw error }
+      giveUpChanges()
+      callsUntilRetry = callsPerRetry
+      callsPerRetry = min(2 * callsPerRetry + 1, Self.longestRetry)
+      throw error
+    }
+  }
+
+  /// Gives up the gathered data that cannot be stored.
+  ///
+  /// The store stays as of the last commit. Queries whose data is lost stop being complete, and the
+  /// next commit says so: what is gathered afterwards is one or two records for each of them.
+  mutating func giveUpChanges() {
+    var unsaved: Set<UInt64> = []
+    var emptied: Set<UInt64> = []
+    for change in exchange(&changes, with: []) {
+      switch change {
+      case .overwrite(let path, _): loseData(at: path, &unsaved, &emptied)
+      case .replaceWindow(let id, let path, _), .changeWindow(let id, let path, _, _):
+        unsaved.insert(id)
+        emptied.insert(id)
+        for query in tracked[path] ?? [] where query.id == id { replace(query.withoutData) }
+      case .track(let query): unsaved.insert(query.id)
+      }
+    }
+    var records: [CacheChange] = []
+    tracked.visit { path, queries in
+      for query in queries where unsaved.contains(query.id) {
+        records.append(.track(query))
+        // A window names children whose data is whole.
+        if emptied.contains(query.id) {
+          records.append(.replaceWindow(query.id, path, keys: []))
+        }
+      }
+    }
+    changes = records
+  }
+
+  /// Notes that rows at `path` are older than those around them.
+  private mutating func loseData(
+    at path: TreePath, _ unsaved: inout Set<UInt64>, _ emptied: inout Set<UInt64>
+  ) {
+    var concerned: [TrackedQuery] = []
+    let place = tracked.walk(to: path) { depth, queries in
+      if depth < path.count { concerned += queries }
+    }
+    place?.visit { _, queries in concerned += queries }
+    for query in concerned {
+      unsaved.insert(query.id)
+      if !query.query.isDefault { emptied.insert(query.id) }
+      replace(query.withoutData)
+    }
   }
 }
 
@@ -48,19 +104,40 @@ struct CacheWriter {
   let keys: CacheKeys
   let tracked: PathTrie<[TrackedQuery]>
 
+  /// Stores changes in one transaction.
+  ///
+  /// - Parameters:
+  ///   - byteCount: The bytes of the data before.
+  ///   - first: The steps that come before the changes.
+  /// - Returns: The bytes of the data afterwards.
+  func write(
+    _ changes: [CacheChange], _ byteCount: Int, to store: any OrderedStore,
+    behind first: (CacheWriter, inout Int, inout WriteTransaction) throws(StorageError) -> Void = {
+      _, _, _ throws(StorageError) in
+    }
+  ) throws(StorageError) -> Int {
+    var size = byteCount
+    try store.write { transaction throws(StorageError) in
+      try first(self, &size, &transaction)
+      for change in changes { try apply(change, &size, &transaction) }
+      try transaction.put(CacheKeys.head(byteCount: size), for: keys.head)
+    }
+    return size
+  }
+
   /// Stores one change.
   ///
   /// - Parameter size: The bytes of the data's keys and values.
   /// - Throws: ``StorageError/corruptRecord(key:)`` for a damaged row on the way; the transaction
   ///   then changes nothing.
   func apply(
-    _ change: TreeCache.Change, _ size: inout Int, _ transaction: inout WriteTransaction
+    _ change: CacheChange, _ size: inout Int, _ transaction: inout WriteTransaction
   ) throws(StorageError) {
     switch change {
     case .overwrite(let path, let node):
       try overwrite(path, node, &size, &transaction)
     case .replaceWindow(let id, let path, let children):
-      let old = try TreeCache.window(of: id, keys, in: transaction)
+      let old = try keys.children(inWindow: id, in: transaction)
       let new = Set(children)
       try changeWindow(
         id, path, added: children.filter { !old.contains($0) },
@@ -164,7 +241,7 @@ extension CacheWriter {
     var children: Set<TreeKey> = []
     for query in place.value ?? [] {
       if query.query.isDefault { return kept.append(keys.rows.range(of: path)) }
-      children.formUnion(try TreeCache.window(of: query.id, keys, in: view))
+      children.formUnion(try keys.children(inWindow: query.id, in: view))
     }
     for child in children { kept.append(keys.rows.range(of: path.appending(child))) }
     for (key, below) in place.children where !children.contains(key) {

@@ -25,26 +25,24 @@ package struct TreeCache: ReplicaCache {
   ///
   /// Each repair costs a transaction; a store with so much damage is cheaper to fill anew.
   static let repairLimit = 64
-
-  /// Something to store.
-  enum Change: Sendable {
-    case overwrite(TreePath, TreeNode)
-    case replaceWindow(UInt64, TreePath, keys: [TreeKey])
-    case changeWindow(UInt64, TreePath, added: [TreeKey], removed: [TreeKey])
-    case track(TrackedQuery)
-  }
+  /// The most commits between two attempts to store something after failures.
+  static let longestRetry = 63
 
   let store: any OrderedStore
   let keys: CacheKeys
   let limitBytes: Int
   var tracked = PathTrie<[TrackedQuery]>()
-  var changes: [Change] = []
+  var changes: [CacheChange] = []
   /// The bytes of the data's keys and values.
   package internal(set) var byteCount = 0
   /// The last read error; the next commit throws it.
   ///
   /// Only the first error since the last commit is kept.
   var failure: StorageError?
+  /// The number of commits that do not ask a store that has just failed.
+  var callsUntilRetry = 0
+  /// The same after the next failure.
+  var callsPerRetry = 0
   /// The number of tracked queries without a listener.
   private(set) var inactiveCount = 0
   private var lastID: UInt64 = 0
@@ -82,13 +80,15 @@ package struct TreeCache: ReplicaCache {
     let (head, rows) = try store.read { snapshot throws(StorageError) in
       (try snapshot.get(keys.head), try snapshot.scan(keys.queries))
     }
-    guard let head, let count = Self.byteCount(inHead: head) else { return try reset() }
+    guard let head, let count = CacheKeys.byteCount(inHead: head) else { return try reset() }
     byteCount = count
     var wereActive: [TrackedQuery] = []
     for row in rows {
       // A record that cannot be read stands for nothing; its data is fetched again.
       guard let id = keys.queryID(row.key), var query = TrackedQuery(id: id, record: row.value)
       else { throw .corruptRecord(key: row.key) }
+      // Of two records of one query either may stand for data that went with the other.
+      if find(query.query, at: query.path) != nil { return try reset() }
       lastID = max(lastID, id)
       lastUse = max(lastUse, query.lastUse, query.lastAnswer)
       if query.isActive { wereActive.append(query) }
@@ -131,28 +131,6 @@ package struct TreeCache: ReplicaCache {
   }
 }
 
-// MARK: The first row
-
-extension TreeCache {
-  /// The stored form of the first row.
-  var head: [UInt8] {
-    var bytes = [CacheKeys.version]
-    bytes.append(integer: UInt64(max(byteCount, 0)))
-    return bytes
-  }
-
-  /// More bytes than any disk holds.
-  private static let mostCounted: UInt64 = 1 << 56
-
-  private static func byteCount(inHead head: [UInt8]) -> Int? {
-    var reader = RecordReader(head)
-    guard reader.byte() == CacheKeys.version, let count: UInt64 = reader.integer(),
-      count < mostCounted
-    else { return nil }
-    return Int(count)
-  }
-}
-
 // MARK: Which queries are tracked
 
 extension TreeCache {
@@ -162,7 +140,7 @@ extension TreeCache {
   /// below keep their state: their windows were not told.
   package mutating func markComplete(_ query: TreeQuery, at path: TreePath) {
     if query.isDefault {
-      if coveringDefault(path) != nil && find(query, at: path) == nil { return }
+      if tracked.coveringDefault(path) != nil && find(query, at: path) == nil { return }
       // Filtered ones are answered by this query; what is in their windows was not said.
       changeAll(below: path) { below in
         if below.query.isDefault, !below.needsRewrite { below.isComplete = true }
@@ -180,7 +158,7 @@ extension TreeCache {
   package mutating func setActive(_ isActive: Bool, _ query: TreeQuery, at path: TreePath) {
     if !isActive, find(query, at: path) == nil { return }
     // A query that was never complete may have rows from an unknown source.
-    let isUnknown = isActive && coveringDefault(path) == nil
+    let isUnknown = isActive && tracked.coveringDefault(path) == nil
     let now = lastUse + 1
     change(query, at: path) { query in
       // Two orders of all data are one query here; the second finds it active.
@@ -193,17 +171,6 @@ extension TreeCache {
 
   func find(_ query: TreeQuery, at path: TreePath) -> TrackedQuery? {
     tracked[path]?.first { $0.query == query }
-  }
-
-  /// The complete default query at `path` or above that was answered last.
-  func coveringDefault(_ path: TreePath) -> TrackedQuery? {
-    var latest: TrackedQuery?
-    tracked.walk(to: path) { _, queries in
-      for query in queries where query.query.isDefault && query.isComplete {
-        if query.lastAnswer >= latest?.lastAnswer ?? 0 { latest = query }
-      }
-    }
-    return latest
   }
 
   /// Edits a tracked query, which counts as a use; starts to track it if it is not tracked yet.
