@@ -183,6 +183,8 @@ extension BaseCache {
     if targets[id] != nil {
       rows.head.targetCount += 1
       targets.loseResult(of: id)
+    } else {
+      targets.forget(id)
     }
   }
 

@@ -30,13 +30,13 @@ extension BaseCache {
     }
     var writer = CacheWriter(rows)
     var records: [DocumentTargetRecord] = []
-    let (edits, targets, changed) = (edits.sorted(), targets.active, targets.changed)
+    let (edits, targets, changed) = (edits.sorted(), targets, targets.changed)
     let keys = rows.keys
     try rows.store.write { transaction throws(StorageError) in
       // In order of keys, for what lies side by side is written faster.
       for (key, edit) in edits { try writer.apply(edit, to: key, &transaction) }
       for id in changed.union(writer.keyDeltas.keys).sorted() {
-        guard let target = targets[id] else { continue }
+        guard let target = targets.known(id) else { continue }
         records.append(try writer.put(target, &transaction))
       }
       for key in leaving.sorted() {
@@ -76,6 +76,7 @@ extension BaseCache {
         try transaction.put(writer.head.record, for: keys.head)
       }
       rows.takeOver(writer)
+      targets.forget(id)
     } catch .corruptRecord(let key) {
       return drop(key)
     } catch {

@@ -158,8 +158,8 @@ extension BaseCache {
   /// Begins to listen: names a target, or finds the name, token and result it had.
   mutating func allocate(_ subject: WatchTarget.Subject) -> DocumentTargetRecord {
     if let active = targets.find(subject) { return active.record }
-    var target = ActiveTarget(record: rememberedOrNew(subject))
-    target.stored = target.record.sequence == 0 ? nil : target.record
+    let record = rememberedOrNew(subject)
+    var target = targets.released[record.id] ?? ActiveTarget(found: record)
     target.record.sequence = rows.head.sequence
     targets.put(target)
     return target.record
@@ -172,7 +172,7 @@ extension BaseCache {
     target.record.sequence = rows.head.sequence
     targets.put(target)
     storeEdits()
-    targets.remove(id)
+    targets.remove(id, isDetached: isDetached)
     if isForgotten { forgetTarget(id) }
   }
 
@@ -208,7 +208,7 @@ extension BaseCache {
 
   /// Returns the record of a target, with or without listeners.
   mutating func remembered(_ subject: WatchTarget.Subject) -> DocumentTargetRecord? {
-    if let active = targets.find(subject) { return active.record }
+    if let known = targets.find(subject) ?? targets.findReleased(subject) { return known.record }
     let bytes = SubjectBytes.of(subject)
     let keys = rows.keys
     let stored: StoredTarget? = reading(orElse: nil) { _, snapshot throws(StorageError) in
@@ -239,8 +239,7 @@ extension BaseCache {
   ) {
     let id = record.id
     let isActive = targets[id] != nil
-    var target = targets[id] ?? ActiveTarget(record: record)
-    if !isActive { target.stored = record.sequence == 0 ? nil : record }
+    var target = targets.known(id) ?? ActiveTarget(found: record)
     target.record.sequence = rows.head.sequence
     if isWhole {
       for key in remoteKeys(of: id) { edits.update(key) { $0.targets.note(id, isEntry: false) } }
@@ -250,6 +249,6 @@ extension BaseCache {
     for key in members { edits.update(key) { $0.targets.note(id, isEntry: true) } }
     targets.put(target)
     storeEdits()
-    if !isActive { targets.remove(id) }
+    if !isActive { targets.remove(id, isDetached: isDetached) }
   }
 }

@@ -135,7 +135,7 @@ private struct Eviction {
 
   /// Removes targets without listeners and documents on their own, least recently used first.
   mutating func run(_ transaction: inout WriteTransaction) throws(StorageError) {
-    let unused = try writer.keys.targets(in: transaction).filter { targets[$0.id] == nil }
+    let unused = try writer.keys.targets(in: transaction).filter { targets.known($0.id) == nil }
     let bound = try bound(unused, in: transaction)
     for target in unused where target.sequence <= bound {
       _ = try writer.removeTarget(target, &transaction)

@@ -10,12 +10,21 @@ struct ActiveTarget: Sendable {
   var view: Set<DocumentKey> = []
 }
 
+extension ActiveTarget {
+  /// Creates a target from its stored record, or from a new one.
+  init(found record: DocumentTargetRecord) {
+    self.init(record: record, stored: record.sequence == 0 ? nil : record)
+  }
+}
+
 /// The targets with listeners, and their records that are still to be stored.
 struct TargetTable: Sendable {
   /// The most that a target's version may run ahead of its stored record: five minutes.
   static let storingLagMicroseconds: Int64 = 300 * 1_000_000
 
   private(set) var active: [Int32: ActiveTarget] = [:]
+  /// The targets without listeners whose records are still to be stored.
+  private(set) var released: [Int32: ActiveTarget] = [:]
   /// The targets with unstored records.
   private(set) var changed: Set<Int32> = []
   /// The targets with listeners whose results were lost through damage, until they are asked for.
@@ -28,21 +37,46 @@ struct TargetTable: Sendable {
     active.values.first { $0.record.subject == subject }
   }
 
+  /// Returns a target, with or without listeners, whose record the store may have in an older form.
+  func known(_ id: Int32) -> ActiveTarget? { active[id] ?? released[id] }
+
+  /// Returns the target without listeners that watched a subject and is still to be stored.
+  func findReleased(_ subject: WatchTarget.Subject) -> ActiveTarget? {
+    released.values.first { $0.record.subject == subject }
+  }
+
   /// Returns `true` if the listeners of a target see a document.
   func shows(_ key: DocumentKey) -> Bool { active.values.contains { $0.view.contains(key) } }
 
   /// Puts a target in the place of its older self; its record is to be stored.
   mutating func put(_ target: ActiveTarget) {
     active[target.record.id] = target
+    released[target.record.id] = nil
     changed.insert(target.record.id)
   }
 
-  /// Removes a target whose last listener has gone.
-  mutating func remove(_ id: Int32) { active[id] = nil }
+  /// Removes a target whose last listener has gone. One that is not stored yet is kept until it is:
+  /// what was gathered of its result is stored with it.
+  ///
+  /// - Parameter isDetached: Whether nothing is stored any more.
+  mutating func remove(_ id: Int32, isDetached: Bool) {
+    if isDetached { changed.remove(id) }
+    guard var target = active.removeValue(forKey: id), changed.contains(id) else { return }
+    target.view = []
+    released[id] = target
+  }
+
+  /// Forgets a target that the store has forgotten.
+  mutating func forget(_ id: Int32) {
+    active[id] = nil
+    released[id] = nil
+    changed.remove(id)
+  }
 
   /// Notes that all changed records are stored, with the numbers of documents they have now.
   mutating func noteStored(_ records: [DocumentTargetRecord]) {
     changed = []
+    released = [:]
     for record in records {
       active[record.id]?.record.keyCount = record.keyCount
       active[record.id]?.stored = record
@@ -50,7 +84,10 @@ struct TargetTable: Sendable {
   }
 
   /// Forgets that records are to be stored.
-  mutating func forgetChanges() { changed = [] }
+  mutating func forgetChanges() {
+    changed = []
+    released = [:]
+  }
 
   /// Takes in what a server told about a target's result.
   ///
@@ -105,6 +142,8 @@ struct TargetTable: Sendable {
 
   /// Marks the result of a target with listeners as lost.
   mutating func loseResult(of id: Int32, keepingRecord: Bool = false) {
+    released[id]?.record.forgetProgress()
+    released[id]?.record.keyCount = 0
     guard var target = active[id] else { return }
     target.record.forgetProgress()
     target.record.keyCount = 0
@@ -120,6 +159,8 @@ struct TargetTable: Sendable {
 
   /// Marks all results as lost.
   mutating func loseResults() {
+    for id in released.keys { changed.remove(id) }
+    released = [:]
     for id in active.keys { loseResult(of: id) }
   }
 }

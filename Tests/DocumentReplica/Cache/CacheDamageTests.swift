@@ -135,6 +135,48 @@ struct CacheDamageTests {
     #expect(cache.takeLostTargets() == [id])
   }
 
+  @Test("a target that was released while nothing could be stored costs nothing when it is back")
+  func releasedWhileFull() throws {
+    let disk = FaultyDisk()
+    var cache = try CacheParts.cache(disk.open())
+    let id = cache.hear(CacheParts.all, CacheParts.cities(3))
+    try cache.commit()
+    disk.fill()
+    cache.hear(CacheParts.all, CacheParts.cities(4, version: 12), version: 12, token: [2])
+    #expect(throws: StorageError.diskFull) { try cache.commit() }
+    cache.release(id)
+    #expect(throws: StorageError.diskFull) { try cache.commit() }
+    disk.free()
+    let record = cache.allocate(.query(CacheParts.all.target))
+    #expect(record.id == id && record.resumeToken == [2])
+    #expect(cache.load(CacheParts.all, of: id).documents.count == 4)
+    try cache.commit()
+    #expect(cache.target(id)?.keyCount == 4 && cache.target(id)?.resumeToken == [2])
+    // Once it is stored it is out of memory.
+    cache.release(id)
+    #expect(cache.stored.targets.released.isEmpty)
+    cache = try CacheParts.cache(disk.open())
+    let again = cache.allocate(.query(CacheParts.all.target))
+    #expect(again.id == id && again.keyCount == 4)
+    #expect(cache.load(CacheParts.all, of: id).documents.count == 4)
+  }
+
+  @Test("a target that is back before anything can be stored goes on from where it was")
+  func backWhileFull() throws {
+    let disk = FaultyDisk()
+    var cache = try CacheParts.cache(disk.open())
+    let id = cache.hear(CacheParts.all, CacheParts.cities(3))
+    try cache.commit()
+    disk.fill()
+    cache.hear(CacheParts.all, CacheParts.cities(4, version: 12), version: 12, token: [2])
+    cache.release(id)
+    let record = cache.allocate(.query(CacheParts.all.target))
+    #expect(record.id == id && record.resumeToken == [2])
+    disk.free()
+    #expect(cache.load(CacheParts.all, of: id).documents.count == 4)
+    #expect(cache.target(id)?.keyCount == 4)
+  }
+
   @Test("a target: it is a new one")
   func target() throws {
     var (cache, _) = try damaged(.target)
