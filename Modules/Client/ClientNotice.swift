@@ -11,7 +11,7 @@ public enum ClientNotice: Hashable, Sendable {
   case missingIndex(at: TreePath, for: TreeOrder)
   /// A cache cannot be opened, or not be stored any more: what the server says is kept in memory,
   /// until the end of the program. What waits to be sent is safe, for it lies in the queue. Mend
-  /// the store, or remove it: the cache is filled again.
+  /// the store, or remove it: the cache is filled again. The tree's cache tries again now and then.
   case cacheUnusable(ClientCache, StorageError)
   /// The signed-in user's write queue cannot be read, or there is no space for one, so that this
   /// user's writes to the tree are rejected. The way out of damage is
@@ -34,8 +34,14 @@ public enum ClientNotice: Hashable, Sendable {
   /// `TransportError.invalidOption` stay until they are corrected.
   case notConnected(TransportError)
   /// The server says why it ends a connection, or takes no writes now: its disk is full, for
-  /// example. What is written waits, and is sent again by itself. Told once for each text.
+  /// example. What is written waits, and is sent again by itself; after the words of a server that
+  /// takes no further connections, once the application calls `goOnline()`. Told once for each
+  /// text.
   case serverSays(String)
+  /// A message is longer than the limit of this client's transport, which ends the connection. A
+  /// write that is too large is tried on every connection, and holds back those behind it: raise
+  /// the limit, at the server as well, or purge the queue. Told once for each message.
+  case frameTooLarge(bytes: Int, limitBytes: Int)
 }
 
 /// The cache of a client for data of a server.
@@ -68,6 +74,9 @@ extension ClientNotice: CustomStringConvertible {
         + paths.map { "/\($0)" }.joined(separator: ", ")
     case .notConnected(let error): "no connection: \(error)"
     case .serverSays(let text): "the server says: \(text)"
+    case .frameTooLarge(let bytes, let limit):
+      "a message of \(bytes) bytes is over the limit of \(limit) and ends each connection: raise "
+        + "the limit of the transport, or give up the write"
     case .missingIndex(let path, let order):
       "the server looks at every child of /\(path): add \(order.declaration) to its rules there"
     }

@@ -13,15 +13,17 @@ import TernTransportLoopback
 
 /// A real server and any number of real clients on one loopback network, all in memory.
 struct Home {
-  let transport = LoopbackTransport()
+  let transport: LoopbackTransport
   let server: TernServer
 
   init(
     authorizer: any Authorizer = AllowLocal(),
     documentAuthorizer: (any DocumentAuthorizer)? = nil,
     authenticator: any Authenticator = NoAuthenticator(),
+    limit: FrameLimit = .standard,
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
   ) async throws {
+    transport = LoopbackTransport(limit: limit)
     let ledger = try EmbeddedLedger(
       store: MemoryStore(), uptime: RuntimeEnvironment.system.stopwatch())
     server = try await TernServer(

@@ -42,6 +42,22 @@ struct LateTokenTests {
     #expect(auth.token == second)
   }
 
+  @Test(
+    "an expiry that no date has is none",
+    arguments: [
+      ("9223372036854775807", nil), ("-1", nil), ("253402300800", nil), ("1e300", nil),
+      ("253402300799", 253_402_300_799), ("1.5", 1), ("\"soon\"", nil),
+    ] as [(String, Int64?)])
+  func absurdExpiry(text: String, expires: Int64?) throws {
+    let auth = try auth()
+    auth.refreshTokens { _ in nil }
+    let claims = #"{"uid":"ann","exp":\#(text)}"#
+    let user = try auth.signIn(
+      token: "e30." + String(decoding: Base64.encode(Array(claims.utf8)), as: UTF8.self) + ".s")
+    #expect(user.expires == expires)
+    auth.close()
+  }
+
   @Test("that an older token is refused says nothing about who is signed in now")
   func lateRefusal() throws {
     let auth = try auth()

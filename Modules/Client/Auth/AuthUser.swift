@@ -8,7 +8,8 @@ public struct AuthUser: Hashable, Sendable {
   public let uid: String
   /// The claims of the token, as far as this device can read it.
   public let claims: JSONValue
-  /// The expiry of the token, in seconds since 1970; `nil` when it has none.
+  /// The expiry of the token, in seconds since 1970; `nil` when it has none, or one that no date
+  /// has.
   public let expires: Int64?
 
   /// Reads a token without believing it: the server decides whether it counts.
@@ -22,13 +23,17 @@ public struct AuthUser: Hashable, Sendable {
     else { throw .malformedToken }
     self.uid = uid
     self.claims = claims
-    expires =
+    let seconds: Int64? =
       switch claims["exp"] {
       case .integer(let seconds): seconds
       case .double(let seconds): Int64(exactly: seconds.rounded(.down))
       case .some, nil: nil
       }
+    expires = seconds.flatMap { Self.dates.contains($0) ? $0 : nil }
   }
+
+  /// The seconds since 1970 up to the end of the year 9999.
+  private static let dates: ClosedRange<Int64> = 0...253_402_300_799
 }
 
 extension AuthUser {

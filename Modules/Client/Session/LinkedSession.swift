@@ -57,6 +57,8 @@ struct SessionWires<Timer: Hashable & Sendable>: Sendable {
   fileprivate var address = 0
   /// The reason the last attempt at an address failed; none after a success.
   fileprivate var failures: [Int: TransportError] = [:]
+  /// The frame over a limit that was reported last.
+  fileprivate var reportedFrame: LinkClosure?
   fileprivate var timers: [Timer: (generation: UInt64, task: Task<Void, Never>)] = [:]
   fileprivate var lastTimer: UInt64 = 0
   fileprivate var isDraining = false
@@ -101,7 +103,7 @@ extension LinkedSession {
     switch input {
     case .linkOpened(let number, let link): opened(link, number)
     case .linkFailed(let number, let error): failed(number, error)
-    case .linkClosed(let number, let byServer): closed(number, byServer: byServer)
+    case .linkClosed(let number, let reason): ended(number, reason)
     case .frames(let frames, let number): machine.received(frames, on: number)
     case .timer(let timer, let generation): fired(timer, generation)
     case .queueAnswers(let answers):
@@ -153,6 +155,16 @@ extension LinkedSession {
     wires.link?.link.flush()
     wires.link?.link.close()
     wires.link = nil
+  }
+
+  /// A link has ended; a frame over its limit is reported, once for each, as it ends the next link
+  /// as well.
+  private func ended(_ number: Int, _ reason: LinkClosure) {
+    if case .frameTooLarge(let bytes, let limit) = reason, wires.reportedFrame != reason {
+      wires.reportedFrame = reason
+      report(.frameTooLarge(bytes: bytes, limitBytes: limit))
+    }
+    closed(number, byServer: reason == .closedByPeer)
   }
 
   private func closed(_ number: Int, byServer: Bool) {
@@ -207,6 +219,6 @@ private final class SessionLinkHandler<Session: LinkedSession>: LinkHandler {
   }
 
   func linkDidClose(_ reason: LinkClosure) {
-    session()?.post(.linkClosed(number, byServer: reason == .closedByPeer))
+    session()?.post(.linkClosed(number, reason))
   }
 }

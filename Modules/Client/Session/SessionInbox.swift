@@ -6,7 +6,7 @@ import TernTransport
 enum SessionInput<Owner: Actor, Timer: Sendable>: Sendable {
   case linkOpened(Int, any Link)
   case linkFailed(Int, TransportError)
-  case linkClosed(Int, byServer: Bool)
+  case linkClosed(Int, LinkClosure)
   case frames([[UInt8]], Int)
   case timer(Timer, UInt64)
   case queueAnswers([(ticket: UInt64, result: QueueResult)])

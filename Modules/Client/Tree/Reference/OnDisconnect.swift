@@ -8,6 +8,11 @@ import TernTreeReplica
 /// They hold for one connection: register them again on every reconnect, and before writing that
 /// the user is here. Every call returns when the server has it; a cancelled task stops waiting at
 /// once, and the registration goes on.
+///
+/// The server carries out every operation once. A connection can end before the answer to a call
+/// has arrived; the call is then made again on the next one, and its operation is carried out for
+/// each of the two. That is the same for values, but not for an increment: register one only where
+/// a count may be too high, or count what is there instead.
 public struct OnDisconnect: Sendable {
   let reference: TreeReference
 
