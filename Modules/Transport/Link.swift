@@ -46,7 +46,7 @@ public protocol Link: AnyObject, Sendable {
   func close()
 
   /// Ends the link at once and frees the memory of what waits to be sent, where the transport can;
-  /// the same as ``close()`` otherwise.
+  /// the same as ``close()`` otherwise. Its handler hears ``LinkClosure/closedHere``.
   func abort()
 }
 

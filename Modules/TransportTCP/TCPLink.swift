@@ -203,7 +203,7 @@
         outgoing.isClosed = true
         outgoing.buffer = ByteBuffer()
       }
-      channel.close(promise: nil)
+      channel.triggerUserOutboundEvent(LinkCommand.abort, promise: nil)
     }
 
     /// Stops taking frames and lets the handler end the connection behind those it has.
@@ -282,6 +282,8 @@
   enum LinkCommand: Sendable {
     case setReading(Bool)
     case close(LinkClosure)
+    /// Ends the connection without a farewell.
+    case abort
   }
 
   /// The pressure on a link is over.

@@ -191,6 +191,9 @@
       case .close(let reason):
         if owner != nil { finish(context, reason) } else { earlyEnd = reason }
         promise?.succeed()
+      case .abort:
+        reason = reason ?? .closedHere
+        context.close(promise: promise)
       case nil:
         context.triggerUserOutboundEvent(event, promise: promise)
       }

@@ -6,6 +6,7 @@ extension TransportContract {
     [
       TransportCheck("a close is told at both ends, once", closeIsTold),
       TransportCheck("the accepting end may close", serverCloses),
+      TransportCheck("an abort is told as a close of this end", abortIsTold),
       TransportCheck("both ends may close at once", bothClose),
       TransportCheck("a close delivers what was sent before", closeDelivers),
       TransportCheck("frames after a close are dropped", closedIsClosed),
@@ -28,6 +29,16 @@ extension TransportContract {
     try client.check()
     try server.check()
     try require(client.link.queuedBytes == 0, "a closed link queues nothing")
+  }
+
+  private static func abortIsTold(_ bench: TransportBench) async throws {
+    let (client, server) = try await bench.connect()
+    client.link.abort()
+    client.link.abort()
+    try await client.expectClose(.closedHere)
+    _ = try await server.closures.first(1, "close")
+    try client.check()
+    try server.check()
   }
 
   private static func serverCloses(_ bench: TransportBench) async throws {
