@@ -23,6 +23,8 @@
     /// The bytes so far; `nil` once the header has been taken off, and bytes pass untouched.
     private var waiting: ByteBuffer? = ByteBuffer()
     private var timer: Scheduled<Void>?
+    /// True once the handlers behind know that the connection is active.
+    private var isAnnounced = false
     /// The client that the proxy names; `nil` before the header, and when it speaks for itself.
     fileprivate private(set) var client: ProxyHeader.Client?
     /// True when another node has relayed the connection.
@@ -45,14 +47,12 @@
       self.readmit = readmit
     }
 
-    /// Starts the time limit and passes the event on. ``RelayGate`` and ``FirstBytesHandler`` hold
-    /// the event back until bytes arrive, so the links behind them open after the header was read.
-    /// Without either, a link opens at once, under the name of the socket's own peer.
+    /// Starts the time limit. The event is passed on behind the header: a link that opened before
+    /// it would have the name and the rights of the proxy.
     func channelActive(context: ChannelHandlerContext) {
       timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) {
         context.close(promise: nil)
       }
-      context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -70,7 +70,7 @@
         relay?.count(\.disbelieved)
         return context.close(promise: nil)
       case .whole(let header, let byteCount)?:
-        let client = believed(header.client, context)
+        let client = believable(header.client, context)
         let node = context.remoteAddress?.ipAddress
         // Readmission comes last: a header that is not believed must not move the count to the
         // address it names.
@@ -89,11 +89,17 @@
       switch ProxyHeader(first) {
       case .undecided: return
       case .invalid: context.close(promise: nil)
-      case .whole(let client, let byteCount): pass(client, behind: byteCount, context)
+      case .whole(let client, let byteCount):
+        pass(client.map { believable($0, context) }, behind: byteCount, context)
       }
     }
 
-    /// Ends the reading of the header: remembers the client, and hands on the bytes behind it.
+    func channelReadComplete(context: ChannelHandlerContext) {
+      if isAnnounced { context.fireChannelReadComplete() }
+    }
+
+    /// Ends the reading of the header: remembers the client, announces the connection, and hands on
+    /// the bytes behind the header.
     ///
     /// - Parameter byteCount: The bytes of the header, which are dropped; 0 for a direct client.
     private func pass(
@@ -103,27 +109,30 @@
       waiting = nil
       self.client = client
       timer?.cancel()
+      isAnnounced = true
+      context.fireChannelActive()
       bytes.moveReaderIndex(forwardBy: byteCount)
       if bytes.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(bytes)) }
     }
 
-    /// Returns the client that a node's header names, with an address that is true on this machine.
+    /// Returns the client that a header names, with an address that is true on this machine.
     ///
-    /// A client on the machine of another node is none of this machine. A loopback address grants
-    /// local rights here only if the node itself is on this machine. Otherwise the address of the
-    /// node takes its place; the port is kept.
-    private func believed(
+    /// A client on the machine of another node, or of a proxy, is none of this machine. A loopback
+    /// address grants local rights here only if the sender of the header itself is on this machine.
+    /// Otherwise the address of the sender takes its place; the port is kept.
+    private func believable(
       _ client: ProxyHeader.Client, _ context: ChannelHandlerContext
     ) -> ProxyHeader.Client {
-      guard let node = context.remoteAddress?.ipAddress, TrustedProxies.isLoopback(client.address),
-        !TrustedProxies.isLoopback(node)
+      guard let sender = context.remoteAddress?.ipAddress,
+        TrustedProxies.isLoopback(client.address), !TrustedProxies.isLoopback(sender)
       else { return client }
-      return ProxyHeader.Client(address: node, port: client.port)
+      return ProxyHeader.Client(address: sender, port: client.port)
     }
 
+    /// Handles the end of the connection, which is told to the handlers that know of its beginning.
     func channelInactive(context: ChannelHandlerContext) {
       timer?.cancel()
-      context.fireChannelInactive()
+      if isAnnounced { context.fireChannelInactive() }
     }
 
     /// More than the longest header.

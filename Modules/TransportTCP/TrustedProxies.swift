@@ -12,7 +12,8 @@ package struct TrustedProxies: Hashable, Sendable {
   /// No proxy is trusted.
   package init() { networks = [] }
 
-  /// Reads addresses (`10.0.0.7`, `::1`) and networks (`10.0.0.0/8`, `fd00::/8`).
+  /// Reads addresses (`10.0.0.7`, `::1`) and networks (`10.0.0.0/8`, `fd00::/8`). The bits of a
+  /// network in IPv6 are those of IPv6, also where it is one of IPv4: `::ffff:10.0.0.0/104`.
   ///
   /// - Returns: `nil` when one of the texts is neither.
   package init?(_ texts: [String]) {
@@ -22,8 +23,12 @@ package struct TrustedProxies: Hashable, Sendable {
       guard parts.count <= 2, let bytes = Self.bytes(of: String(parts[0])) else { return nil }
       var bits = bytes.count * 8
       if parts.count == 2 {
-        guard let given = Int(digits: parts[1]), (0...bits).contains(given) else { return nil }
-        bits = given
+        // The bits before an IPv4 address inside IPv6, which are compared as a whole.
+        let before = bits == 32 && parts[0].contains(":") ? 96 : 0
+        guard let given = Int(digits: parts[1]), (before...(before + bits)).contains(given) else {
+          return nil
+        }
+        bits = given - before
       }
       networks.append(Network(bytes: bytes, bits: bits))
     }
@@ -82,7 +87,7 @@ package struct TrustedProxies: Hashable, Sendable {
   /// Returns true for an address of the machine itself.
   ///
   /// All of 127.0.0.0/8 and `::1`. Names such as `localhost` are no addresses.
-  static func isLoopback(_ address: String) -> Bool {
+  package static func isLoopback(_ address: String) -> Bool {
     guard let bytes = bytes(of: address) else { return false }
     return bytes.count == 4
       ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1

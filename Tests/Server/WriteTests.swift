@@ -159,6 +159,9 @@ struct WriteTests {
     #expect(try bench.response(2, bench.put("a", json("1")))?.status == .ok)
     #expect(PeerAddress.isLocal("127.0.0.1:1"))
     #expect(PeerAddress.isLocal("[::1]:1"))
+    #expect(PeerAddress.isLocal("::1:5000"))
+    #expect(!PeerAddress.isLocal("::1:1234:5000"))
+    #expect(!PeerAddress.isLocal("::1234:5000"))
     #expect(!PeerAddress.isLocal("10.0.0.1:1"))
   }
 }

@@ -51,6 +51,8 @@ struct ProxyAddressTests {
       ("0.0.0.0/0", "::1", false), ("::/0", "fe80::1", true), ("::/0", "1.2.3.4", false),
       ("fd00::/8", "fdff::1", true), ("fd00::/8", "fe00::1", false), ("fd00::/9", "fd80::", false),
       ("1.2.3.4", "::ffff:1.2.3.4", true), ("::ffff:1.2.3.4", "1.2.3.4", true),
+      ("::ffff:10.0.0.0/104", "10.9.9.9", true), ("::ffff:10.0.0.0/104", "11.0.0.0", false),
+      ("::ffff:0:0/96", "9.9.9.9", true), ("::ffff:0:0/96", "::1", false),
       ("::1", "0:0:0:0:0:0:0:1", true), ("::1", "nonsense", false),
     ])
   func networks(network: String, address: String, isInside: Bool) throws {
@@ -68,6 +70,9 @@ struct ProxyAddressTests {
       ("1.2.3.4/", false), ("1.2.3.4/+8", false), ("1.2.3.4/8/8", false), ("/8", false),
       ("::/128", true),
       ("::/129", false), ("::/x", false), ("::ffff:1.2.3.4/33", false),
+      ("::ffff:10.0.0.0/24", false),
+      ("::ffff:10.0.0.0/95", false), ("::ffff:10.0.0.0/128", true),
+      ("::ffff:10.0.0.0/129", false),
     ])
   func lengths(text: String, isAllowed: Bool) {
     #expect((TrustedProxies([text]) != nil) == isAllowed)

@@ -129,9 +129,8 @@ struct HostName: Equatable, Sendable {
     return String(labels[0])
   }
 
-  /// Returns true when a link's peer is on this machine.
+  /// Returns true when a link's peer, an address with its port, is on this machine.
   static func isLoopbackPeer(_ peer: String) -> Bool {
-    peer.hasPrefix("127.") || peer.hasPrefix("[::1]") || peer.hasPrefix("::1")
-      || peer.hasPrefix("[::ffff:127.") || peer.hasPrefix("::ffff:127.")
+    TrustedProxies.isLoopback(String(peer[..<(peer.lastIndex(of: ":") ?? peer.endIndex)]))
   }
 }
