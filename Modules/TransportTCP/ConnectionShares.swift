@@ -1,4 +1,7 @@
-/// Counts connections by address, so that no address takes all places.
+import TernTransport
+
+/// Counts connections by address, so that no address takes all places. The networks of IPv6 count
+/// as one address each, as they do in `MemoryBudget`.
 package struct ConnectionShares: Sendable {
   /// Of an address's share, when few places are left: a sixteenth of all, and no fewer.
   private static let least = 8
@@ -6,7 +9,7 @@ package struct ConnectionShares: Sendable {
   /// The connections of all addresses.
   package private(set) var count = 0
   /// The open connections by address; an address with none has no entry.
-  private var addresses: [String: Int] = [:]
+  private var accounts: [String: Int] = [:]
 
   package init() {}
 
@@ -18,13 +21,18 @@ package struct ConnectionShares: Sendable {
   ///     address gets no more than a sixteenth.
   ///   - isProxy: True for an address that stands for many clients: it has no share.
   package mutating func enter(_ address: String, limit: Int, isProxy: Bool = false) -> Bool {
-    let held = addresses[address, default: 0]
     // A proxy is bound by the total as well: only the share of an address does not apply to it.
-    guard count < limit else { return false }
-    if !isProxy, count >= limit - limit / 4, held >= max(Self.least, limit / 16) { return false }
+    guard count < limit, isProxy || isWithinShare(address, limit: limit) else { return false }
     count += 1
-    addresses[address] = held + 1
+    accounts[MemoryBudget.account(of: address), default: 0] += 1
     return true
+  }
+
+  /// Returns `true` if an address may have one more place: it has less than its share, or there are
+  /// so many left that none has a share.
+  package func isWithinShare(_ address: String, limit: Int) -> Bool {
+    if count < limit - limit / 4 { return true }
+    return accounts[MemoryBudget.account(of: address), default: 0] < max(Self.least, limit / 16)
   }
 
   /// Counts a connection out.
@@ -32,7 +40,8 @@ package struct ConnectionShares: Sendable {
   /// Every successful ``enter(_:limit:isProxy:)`` needs exactly one call with the same address.
   package mutating func leave(_ address: String) {
     count -= 1
-    let held = addresses[address, default: 1]
-    addresses[address] = held > 1 ? held - 1 : nil
+    let account = MemoryBudget.account(of: address)
+    let held = accounts[account, default: 1]
+    accounts[account] = held > 1 ? held - 1 : nil
   }
 }

@@ -69,4 +69,14 @@ import Testing
     }
     #expect(isFree(composed) && isFree(decomposed) && !isFree(composed))
   }
+
+  @Test("the addresses of one IPv6 network are counted as one")
+  func networks() {
+    var rates = RateTable(RateLimits(requestsPerAddress: 1, burstSeconds: 1))
+    func isFree(_ address: String) -> Bool {
+      rates.count(address: address, user: nil, in: "d", at: 0) == nil
+    }
+    #expect(isFree("2001:db8::1") && !isFree("2001:db8::2") && !isFree("[2001:db8::3]"))
+    #expect(isFree("2001:db8:0:1::1") && isFree("192.0.2.7") && isFree("192.0.2.8"))
+  }
 }

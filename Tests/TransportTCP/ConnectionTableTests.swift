@@ -21,6 +21,18 @@
       #expect(table.enter("greedy"))
     }
 
+    @Test("the addresses of one IPv6 network share")
+    func networks() {
+      let table = ConnectionTable(limit: 160)
+      var greedy = 0
+      while table.enter("2001:db8::\(greedy)") { greedy += 1 }
+      #expect(greedy == 120)
+      #expect(table.enter("2001:db8:0:1::1"))
+      table.leave("2001:db8:0:1::1")
+      for number in 0..<120 { table.leave("2001:db8::\(number)") }
+      #expect(table.enter("2001:db8::1"))
+    }
+
     @Test("an address that stands for many clients gets all that are left, and no more")
     func proxies() {
       var shares = ConnectionShares()

@@ -12,6 +12,8 @@
     let owner: WebChannelOwner
     /// The address that the session is charged to.
     let address: String
+    /// The account of the address, whose sessions are counted together.
+    let account: String
     private var session: WebChannelSession
     private weak var table: WebChannelTable?
     private let context: GatewayContext
@@ -73,6 +75,7 @@
       self.loop = loop
       method = arrival.channel.method
       address = arrival.caller.address
+      account = MemoryBudget.account(of: address)
       peer = arrival.caller.peer
       session = WebChannelSession(limits: context.options.limits.webChannel, firstMap: firstMap)
     }

@@ -8,7 +8,7 @@
   /// All sessions over WebChannel of one gateway; on its event loop alone.
   final class WebChannelTable {
     private var sessions: [String: WebChannelEndpoint] = [:]
-    /// The number of sessions by address.
+    /// The number of sessions by account.
     private var counts: [String: Int] = [:]
 
     /// The number of sessions.
@@ -58,8 +58,8 @@
     /// Forgets a session that is over.
     func forget(_ session: WebChannelEndpoint) {
       guard sessions.removeValue(forKey: session.id) != nil else { return }
-      let left = counts[session.address, default: 1] - 1
-      counts[session.address] = left > 0 ? left : nil
+      let left = counts[session.account, default: 1] - 1
+      counts[session.account] = left > 0 ? left : nil
     }
   }
 
@@ -81,7 +81,7 @@
       }
       let metadata = WebChannelMetadata.pairs(headers, arrival.fields)
       let address = arrival.caller.address
-      try makeSpace(for: address, limits.webChannel)
+      try makeSpace(for: MemoryBudget.account(of: address), limits.webChannel)
       guard let charge = WebChannelEndpoint.charge(context, address) else {
         throw WebChannelError(503, "Too much memory is in use. Try again.")
       }
@@ -94,7 +94,7 @@
         id, arrival, owner, firstMap: upload.messages.first?.id ?? 0, charge, in: self,
         on: exchange.loop, context)
       sessions[id] = session
-      counts[address, default: 0] += 1
+      counts[session.account, default: 0] += 1
       do throws(WebChannelError) { try session.open(metadata, upload.messages) } catch {
         session.giveUp()
         throw error
@@ -116,13 +116,13 @@
 
     /// Ends the session without a back channel for the longest time, when there are too many.
     private func makeSpace(
-      for address: String, _ limits: WebChannelLimits
+      for account: String, _ limits: WebChannelLimits
     ) throws(WebChannelError) {
-      if counts[address, default: 0] >= limits.sessionsPerAddress {
-        endAbsent { $0.address == address }
+      if counts[account, default: 0] >= limits.sessionsPerAddress {
+        endAbsent { $0.account == account }
       }
       if sessions.count >= limits.sessions { endAbsent { _ in true } }
-      guard counts[address, default: 0] < limits.sessionsPerAddress,
+      guard counts[account, default: 0] < limits.sessionsPerAddress,
         sessions.count < limits.sessions
       else { throw WebChannelError(503, "There are too many sessions.") }
     }

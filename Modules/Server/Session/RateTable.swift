@@ -1,11 +1,10 @@
 import TernCore
 import TernSecurity
+import TernTransport
 import TernTreeWire
 
-/// The request counts of all clients.
-///
-/// Each address and each user has a token bucket. A request takes one token of both; one that
-/// exceeds the address is not counted for the user.
+/// The request counts of all clients. The networks of IPv6 count as one address each, as they do in
+/// `MemoryBudget`.
 struct RateTable {
   /// A counted address or identity.
   private enum Asker: Hashable {
@@ -32,7 +31,7 @@ struct RateTable {
     address: String, user: String?, in namespace: String, at uptime: Int64
   ) -> RateExcess? {
     if let rate = limits.requestsPerAddress,
-      let wait = take(.address(ExactText(address)), rate, at: uptime)
+      let wait = take(.address(ExactText(MemoryBudget.account(of: address))), rate, at: uptime)
     {
       return RateExcess(isOfAddress: true, perSecond: rate, waitMilliseconds: wait)
     }
