@@ -90,7 +90,7 @@ struct BackupRequest: Sendable {
     private func send(_ handler: HTTPHandler, _ context: ChannelHandlerContext) {
       let taker = ExportPump.Taker(
         send: { bytes, sent in
-          handler.stream(bytes, context)
+          handler.stream(ByteBuffer(bytes: bytes), context)
           handler.flushStream(sent, context)
         },
         finish: {

@@ -120,7 +120,7 @@
       let call = NIOLoopBound(self, eventLoop: context.eventLoop)
       let sent = context.eventLoop.makePromise(of: Void.self)
       sent.futureResult.whenSuccess { call.value.didSend(bytes.count) }
-      handler.stream(bytes, context)
+      handler.stream(ByteBuffer(bytes: bytes), context)
       handler.flushStream(sent, context)
     }
 

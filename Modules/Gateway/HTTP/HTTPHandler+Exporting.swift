@@ -22,7 +22,7 @@
       let taker = ExportPump.Taker(
         send: { bytes, sent in
           begin()
-          self.stream(bytes, context)
+          self.stream(ByteBuffer(bytes: bytes), context)
           self.flushStream(sent, context)
         },
         finish: {

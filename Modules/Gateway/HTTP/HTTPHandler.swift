@@ -206,7 +206,6 @@
       let sent = context.eventLoop.makePromise(of: Void.self)
       let (load, address) = (setting.load, address)
       sent.futureResult.whenComplete { _ in load.releaseAnswer(heldBytes, for: address) }
-      stopTimer()
       startTimer(limits.bodySeconds, context)
       if isLast {
         stage = .done
@@ -264,9 +263,8 @@
             version: request.isOld ? .http1_0 : .http1_1, status: .ok, headers: headers)), context)
     }
 
-    func stream(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
-      guard isAnswering else { return }
-      write(.body(.byteBuffer(ByteBuffer(bytes: bytes))), context)
+    func stream(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+      if isAnswering { write(.body(.byteBuffer(bytes)), context) }
     }
 
     /// Lets what was streamed leave; `sent` is told.
@@ -288,6 +286,7 @@
       let place = context.loopBound
       let sent = context.eventLoop.makePromise(of: Void.self)
       sent.futureResult.whenSuccess { handler.value.goOn(place.value) }
+      if timer == nil { startTimer(limits.bodySeconds, context) }
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
     }
 
@@ -297,6 +296,7 @@
       stage = .done
       streaming = nil
       let sent = context.eventLoop.makePromise(of: Void.self)
+      if timer == nil { startTimer(limits.bodySeconds, context) }
       end(behind: sent, context)
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
     }

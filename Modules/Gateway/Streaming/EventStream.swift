@@ -41,7 +41,7 @@ struct EventStream: Sendable {
   /// Events that have to wait until the data at the beginning are said.
   private var held: [[UInt8]] = []
   /// The bytes of ``held``, each event counted with ``eventBytes`` on top.
-  private var heldBytes = 0
+  private(set) var heldBytes = 0
   /// The most bytes of them; one event more is held whatever its size.
   private let heldLimitBytes: Int
   /// True when large data can be read from the store here.
@@ -202,9 +202,8 @@ struct EventStream: Sendable {
       first.setNode(push.content, at: place)
       return []
     }
-    // Priorities are part of the export form alone.
-    if form == .value, place.namesPriority { return [] }
-    return tell(Self.event("put", at: place, push.content.jsonBytes(form)), push.version)
+    guard let event = Self.event(push, at: place, form) else { return [] }
+    return tell(event, push.version)
   }
 
   /// Takes several changes that were made together; they become one event `patch`.
@@ -216,16 +215,8 @@ struct EventStream: Sendable {
       }
       return []
     }
-    let entries = push.content.entries.filter { form == .export || !$0.path.namesPriority }
-    if entries.isEmpty { return [] }
-    var writer = JSONWriter()
-    writer.beginObject()
-    for entry in entries {
-      writer.key(entry.path.text)
-      entry.node.write(to: &writer, form)
-    }
-    writer.endObject()
-    return tell(Self.event("patch", at: place, writer.bytes), push.version)
+    guard let event = Self.event(push, at: place, form) else { return [] }
+    return tell(event, push.version)
   }
 
   /// Says an event, or holds it back until the data at the beginning are said; not those that
@@ -239,6 +230,31 @@ struct EventStream: Sendable {
     return []
   }
 
+  /// Returns the event for new data; `nil` for a priority in the form without them.
+  private static func event(
+    _ push: TreePush<TreeNode>, at place: TreePath, _ form: TreeNode.JSONForm
+  ) -> [UInt8]? {
+    // Priorities are part of the export form alone.
+    if form == .value, place.namesPriority { return nil }
+    return event("put", at: place, push.content.jsonBytes(form))
+  }
+
+  /// Returns the event for changes that were made together; `nil` when all are left out.
+  private static func event(
+    _ push: TreePush<TreeMerge>, at place: TreePath, _ form: TreeNode.JSONForm
+  ) -> [UInt8]? {
+    let entries = push.content.entries.filter { form == .export || !$0.path.namesPriority }
+    if entries.isEmpty { return nil }
+    var writer = JSONWriter()
+    writer.beginObject()
+    for entry in entries {
+      writer.key(entry.path.text)
+      entry.node.write(to: &writer, form)
+    }
+    writer.endObject()
+    return event("patch", at: place, writer.bytes)
+  }
+
   /// Returns the bytes of an event: its name, then one line of JSON with path and data, then an
   /// empty line.
   private static func event(_ name: String, at path: TreePath, _ data: [UInt8]) -> [UInt8] {
@@ -250,6 +266,33 @@ struct EventStream: Sendable {
     writer.raw(data)
     writer.endObject()
     return Array("event: \(name)\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8)
+  }
+}
+
+// MARK: - Frames that many streams are sent
+
+extension EventStream {
+  /// True while frames become events at once.
+  var isOpen: Bool { stage == .open }
+
+  /// Returns the events that every open stream of a path and form says for frames of the server;
+  /// `nil` when one of them is more than new data, and each stream has to take them by itself.
+  static func events(
+    _ frames: [[UInt8]], at path: TreePath, _ form: TreeNode.JSONForm
+  ) -> [UInt8]? {
+    var events: [UInt8] = []
+    for frame in frames {
+      switch try? TreeServerMessage.decode(frame) {
+      case .put(let push)?:
+        guard let place = push.path.relative(to: path) else { continue }
+        events += event(push, at: place, form) ?? []
+      case .merge(let push)?:
+        guard let place = push.path.relative(to: path) else { continue }
+        events += event(push, at: place, form) ?? []
+      default: return nil
+      }
+    }
+    return events
   }
 }
 
@@ -270,6 +313,7 @@ extension EventStream {
   mutating func exportEnded() -> [Output] {
     guard stage == .exporting else { return [] }
     stage = .open
+    heldBytes = 0
     return [.send(Self.exportTail)] + exchange(&held, with: []).map { .send($0) }
   }
 }

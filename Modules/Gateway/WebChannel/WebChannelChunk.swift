@@ -17,6 +17,10 @@ enum WebChannelChunk {
     return chunk
   }
 
+  /// The most bytes of a chunk beside its arrays and what separates them: the length with its line
+  /// feed, and the last bracket.
+  static let mostHeadBytes = 22
+
   /// Returns the beginning of a chunk whose text has so many UTF-16 code units.
   static func head(_ lengthInUTF16: Int) -> [UInt8] { Array("\(lengthInUTF16)\n".utf8) }
 

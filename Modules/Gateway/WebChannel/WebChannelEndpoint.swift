@@ -23,7 +23,7 @@
     /// `nil` before ``open(_:_:)`` and after the end of the call.
     private var call: DocumentGatewayCall?
     /// `nil` while the client has no back channel.
-    private var back: Back?
+    private var back: WebChannelResponse?
     /// Due while a back channel waits, or while none does.
     private var timer: Scheduled<Void>?
     /// The time since which there is no back channel; `nil` while there is one.
@@ -38,21 +38,9 @@
     private var charge: MemoryCharge?
     private var delayedBytes = 0
     private var chargedInput = 0
-    /// Bytes given to a connection that it has not sent.
-    private var unsentBytes = 0
+    /// The bytes charged for arrays that are kept. What was given to a connection is charged until
+    /// that has sent it, whatever becomes of the session.
     private var chargedOutput = 0
-
-    /// The response that the server's arrays are sent in.
-    private struct Back {
-      let exchange: WebChannelExchange
-      let mode: WebChannelBack
-      let begun: NIODeadline
-      var lastSent: NIODeadline
-      let number: Int
-    }
-
-    /// Counts back channels, so that the end of an old one is not taken for that of the newest.
-    private var backs = 0
 
     private var limits: WebChannelLimits { context.options.limits.webChannel }
 
@@ -248,49 +236,54 @@
 
     private func pump() {
       if isClosed { return }
-      if let back, let chunk = session.nextChunk() {
-        self.back?.lastSent = loop.now
-        send(chunk, over: back)
-        if session.isBackDone { detach(sending: chunk) }
+      if let back {
+        // The answer to a long poll is charged with the request.
+        let bytes = back.mode.isLongPoll ? 0 : session.nextChunkBytes
+        guard holdOutput(bytes) else { return abort() }
+        if let chunk = session.nextChunk() {
+          back.lastSent = loop.now
+          if !back.mode.isLongPoll { send(chunk, charged: bytes, over: back) }
+          if session.isBackDone { detach(sending: chunk) }
+        }
       }
       settle()
     }
 
-    private func send(_ chunk: [UInt8], over back: Back) {
-      // A long poll is answered as it ends.
-      if back.mode.isLongPoll { return }
-      let endpoint = NIOLoopBound(self, eventLoop: loop)
+    private func holdOutput(_ bytes: Int) -> Bool {
+      let limit = context.options.limits.heldAnswerBytes
+      return bytes == 0 || context.load.holdAnswer(bytes, limit: limit, for: address)
+    }
+
+    private func send(_ chunk: [UInt8], charged bytes: Int, over back: WebChannelResponse) {
       let sent = loop.makePromise(of: Void.self)
-      unsentBytes += chunk.count
+      let sending = NIOLoopBound(back, eventLoop: loop)
+      let (load, address) = (context.load, address)
+      back.unsentBytes += bytes
       sent.futureResult.whenComplete { _ in
-        endpoint.value.unsentBytes -= chunk.count
-        endpoint.value.settle()
+        sending.value.unsentBytes -= bytes
+        load.releaseAnswer(bytes, for: address)
       }
       back.exchange.send(chunk, sent)
     }
 
-    /// Charges what is held, and lets the server's messages come or wait.
-    ///
-    /// An ended session is never aborted for its memory: its last arrays tell the client why.
+    /// Charges what is kept, and lets the server's messages come or wait.
     private func settle() {
       if isClosed { return }
-      let bytes = session.keptBytes + unsentBytes
-      let limit = context.options.limits.heldAnswerBytes
+      let bytes = session.keptBytes
       if bytes < chargedOutput {
         context.load.releaseAnswer(chargedOutput - bytes, for: address)
         chargedOutput = bytes
       } else if bytes > chargedOutput {
-        if context.load.holdAnswer(bytes - chargedOutput, limit: limit, for: address) {
-          chargedOutput = bytes
-        } else if !session.isEnded {
-          return abort()
-        }
+        guard holdOutput(bytes - chargedOutput) else { return abort() }
+        chargedOutput = bytes
       }
       call?.setReading(!session.isFull)
     }
 
-    /// Ends a session that there is no memory for; its client begins again.
+    /// Ends a session that there is no memory for; its client begins again. One that has ended,
+    /// whose last arrays would tell the client why, is given up.
     private func abort() {
+      if session.isEnded { return giveUp() }
       endCall(.lost("what is sent is read too slowly"))
       session.abort()
       schedulePump()
@@ -308,16 +301,19 @@
         giveUp()
         throw .unknownSession
       }
+      // What a replaced response has not sent is sent again in the new one: it need not stay.
+      if let back, back.unsentBytes > 0 {
+        forgetBack()
+        back.exchange.cut()
+      }
       detach()
-      backs += 1
-      let number = backs
-      back = Back(
-        exchange: exchange, mode: mode, begun: loop.now, lastSent: loop.now, number: number)
+      let response = WebChannelResponse(exchange, mode, at: loop.now)
+      back = response
       absentSince = nil
       session.attach(mode)
-      exchange.whenGone { [weak self] in
-        guard let self, back?.number == number else { return }
-        forgetBack()
+      exchange.whenGone { [weak self, weak response] in
+        // The end of an old one is not that of the newest.
+        if let self, let response, back === response { forgetBack() }
       }
       if !mode.isLongPoll {
         exchange.begin(HTTPResponse(status: 200, headers: WebChannelChunk.headers))
@@ -325,7 +321,7 @@
         session.keepAlive()
       }
       pump()
-      if back?.number == number { startTimer() }
+      if back === response { startTimer() }
     }
 
     /// Ends the response.

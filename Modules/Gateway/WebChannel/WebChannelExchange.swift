@@ -17,6 +17,8 @@
     let send: ([UInt8], EventLoopPromise<Void>) -> Void
     /// Ends it.
     let finish: () -> Void
+    /// Ends the connection at once, without what was sent.
+    let cut: () -> Void
 
     /// Sends a whole response of one chunk, or an empty one.
     func answer(_ body: [UInt8], _ fields: [(name: String, value: String)] = []) {
@@ -41,15 +43,13 @@
         begin: { if isAlive() { handler.beginStream($0, context) } },
         send: { bytes, sent in
           guard isAlive() else { return sent.succeed() }
-          handler.stream(bytes, context)
+          handler.stream(ByteBuffer(bytes: bytes), context)
           handler.flushStream(sent, context)
         },
         finish: {
-          guard isAlive() else { return }
-          // A client that does not read the rest keeps the connection no longer than this.
-          handler.startTimer(handler.limits.bodySeconds, context)
-          handler.completeStream(context)
-        })
+          if isAlive() { handler.completeStream(context) }
+        },
+        cut: { if isAlive() { context.close(promise: nil) } })
     }
 
     /// Serves the request.

@@ -178,6 +178,14 @@ struct WebChannelSession: Sendable {
   /// True while a response is there to send arrays in.
   var hasBack: Bool { back != nil }
 
+  /// The most bytes that the next chunk has; 0 when there is none.
+  var nextChunkBytes: Int {
+    guard let back, back.sent < lastID else { return 0 }
+    return kept.suffix(lastID - back.sent).reduce(WebChannelChunk.mostHeadBytes) {
+      $0 + $1.textBytes + 1
+    }
+  }
+
   /// Returns the chunk to send now; `nil` when there is nothing to send, or nothing to send it in.
   mutating func nextChunk() -> [UInt8]? {
     guard let back, back.sent < lastID else { return nil }
