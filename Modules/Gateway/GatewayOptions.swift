@@ -56,7 +56,8 @@ public struct GatewayLimits: Hashable, Sendable {
   public var pollFarewellSeconds: Int
   /// The longest time a long-polling session lasts without a waiting poll. Default 15 s.
   public var pollAbsenceSeconds: Int
-  /// The most concurrent long-polling sessions. Default 1,000.
+  /// The most concurrent long-polling sessions. With three quarters of them taken, an address gets
+  /// no more than a sixteenth, unless it is a trusted proxy's. Default 1,000.
   public var pollSessions: Int
   /// The limits on HTTP/2 and on gRPC over it.
   public var http2: HTTP2Limits

@@ -21,6 +21,26 @@
       }
     }
 
+    @Test("a session that has moved to a WebSocket leaves its place, and goes on")
+    func moved() async throws {
+      var limits = GatewayLimits()
+      limits.pollSessions = 1
+      try await withGateway(limits: limits) { gateway in
+        let poll = try PollPeer(gateway)
+        let session = try #require(poll.greeting.firstMatch(of: /"s":"([0-9a-f]{32})"/)).output.1
+        let socket = try gateway.connect()
+        _ = socket.openWebSocket("/.ws?v=5&ns=default&s=\(session)")
+        socket.send(masked(1, Array(#"{"t":"c","d":{"t":"a","d":{}}}"#.utf8)))
+        socket.send(masked(1, Array(#"{"t":"c","d":{"t":"p","d":{}}}"#.utf8)))
+        #expect(socket.message().contains(#""t":"o""#))
+        #expect(poll.ask(#"{"t":"c","d":{"t":"n","d":{}}}"#).contains(#""t":"n""#))
+        let next = try PollPeer(gateway)
+        socket.ask(1, "g", #"{"p":"/x","q":{}}"#)
+        #expect(socket.message().contains(#""s":"ok""#))
+        #expect(next.ask(frame(1, "g", #"{"p":"/x"}"#)).contains(#""s":"ok""#))
+      }
+    }
+
     @Test("the first is the one that was added before all others that are in")
     func order() {
       var order = AbsenceOrder<Int>()

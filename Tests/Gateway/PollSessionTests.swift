@@ -44,6 +44,29 @@ import Testing
     #expect(throws: RESTError.self) { try receive(&session, "seg0=65&ts0=1&d0=e30") }
   }
 
+  @Test("a request has no more segments than may wait, also when they came before")
+  func many() throws {
+    var session = session()
+    #expect(try receive(&session, "seg0=0&ts0=1&d0=e30") == ["{}"])
+    func query(_ count: Int) -> String {
+      (0..<count).map { "seg\($0)=0&ts\($0)=1&d\($0)=e30" }.joined(separator: "&")
+    }
+    #expect(try receive(&session, query(64)) == [])
+    #expect(throws: RESTError.self) { try receive(&session, query(65)) }
+  }
+
+  @Test("the part that makes a message too long is not kept")
+  func tooLong() throws {
+    var limits = GatewayLimits()
+    limits.messageBytes = 12
+    var session = PollSession(id: "i", password: "p", callback: "1", limits: limits)
+    #expect(try receive(&session, "seg0=0&ts0=3&d0=AAAAAAAA") == [])
+    #expect(throws: RESTError.self) { try receive(&session, "seg0=1&ts0=3&d0=AAAAAAAA") }
+    #expect(session.heldBytes == 8)
+    session.close(keepingBytes: 0)
+    #expect(session.heldBytes == 0)
+  }
+
   @Test("scripts are numbered, and the first one says how to call back")
   func scripts() {
     var session = session()

@@ -67,11 +67,7 @@
       if let script = try poll.script(alreadySaidTo: serial) {
         return next.answer(script, type: Self.scriptType)
       }
-      let messages = try poll.receive(target)
-      guard holdMessages() else {
-        end(.lost("too many messages are being read"))
-        throw RESTError(503, "Too many messages are being read.")
-      }
+      let messages = try receive(target)
       if serial != nil, serial == heldSerial {
         // The client no longer waits for the first one, and nothing is lost if it does.
         exchange(&held, with: nil)?.answer([], type: Self.scriptType)
@@ -85,6 +81,24 @@
       let endpoint = NIOLoopBound(self, eventLoop: loop)
       timer = loop.scheduleTask(in: .seconds(Int64(setting.options.limits.pollSeconds))) {
         endpoint.value.release()
+      }
+    }
+
+    /// Takes the segments of a request, which are charged until they are messages.
+    ///
+    /// - Throws: The error that the session ends with: without what could not be read, it has a
+    ///   gap.
+    private func receive(_ target: RequestTarget) throws(RESTError) -> [[UInt8]] {
+      if poll.isClosed { return [] }
+      do throws(RESTError) {
+        let messages = try poll.receive(target)
+        guard holdMessages() else {
+          throw RESTError(503, "Too many messages are being read.")
+        }
+        return messages
+      } catch {
+        end(.lost("its client's messages cannot be read"))
+        throw error
       }
     }
 
@@ -110,11 +124,9 @@
       absence = loop.scheduleTask(in: .seconds(Int64(seconds))) { endpoint.value.giveUp() }
     }
 
-    /// Ends the session of a client that polls no more.
+    /// Ends the session of a client that polls no more; over a WebSocket it goes on without polls.
     func giveUp() {
-      // Over a WebSocket it goes on without polls.
-      if move?.isDone == true || poll.isClosed { return }
-      end(.lost("its client polls no more"))
+      if move?.isDone != true { end(.lost("its client polls no more")) }
       forget()
     }
 
@@ -137,8 +149,7 @@
 
     /// The client gives this way up: with the session, unless that has moved.
     func leave() {
-      if move?.isDone == true { return release() }
-      if !poll.isClosed { end(.closedByPeer) }
+      if move?.isDone == true { release() } else { end(.closedByPeer) }
       forget()
     }
 
@@ -149,6 +160,9 @@
       let limits = setting.options.limits
       poll.close(keepingBytes: limits.streamBytes)
       release()
+      absence?.cancel()
+      absence = nil
+      holdMessages()
       table.unname(self)
       session?.end(reason)
       session = nil
@@ -161,7 +175,7 @@
       }
     }
 
-    /// Nothing of the session is left to be told.
+    /// Nothing is left to be told over polls.
     func forget() {
       farewell?.cancel()
       farewell = nil

@@ -51,7 +51,7 @@ struct PollSession: Sendable {
     self.limits = limits
   }
 
-  /// The most segments that wait for an earlier one.
+  /// The most segments that wait for an earlier one, and that one request has.
   private static let mostEarly = 64
   /// The longest answer that is kept to be given again.
   static let keptBytes = 64 << 10
@@ -62,18 +62,12 @@ struct PollSession: Sendable {
   ///
   /// - Parameter target: A request with the parameters `segN`, `tsN` and `dN`: number, count,
   ///   base64.
-  /// - Throws: 400 for a malformed segment or message, and when too many wait for an earlier one.
+  /// - Throws: 400 for a malformed segment or message, for too many segments, and when too many
+  ///   wait for an earlier one; 413 for a message that is too long. The session cannot go on then.
   mutating func receive(_ target: RequestTarget) throws(RESTError) -> [[UInt8]] {
-    var index = 0
-    while let number = target["seg\(index)"] {
-      guard let number = Int(number), let count = target["ts\(index)"].flatMap(Int.init),
-        count > 0, count <= limits.messageParts, let text = target["d\(index)"]
-      else { throw .invalid("A segment is malformed.") }
-      if number >= nextSegment {
-        guard early.count < Self.mostEarly else { throw .invalid("Too many segments are missing.") }
-        early[number] = Segment(count: count, text: text)
-      }
-      index += 1
+    for (number, segment) in try segments(of: target) where number >= nextSegment {
+      guard early.count < Self.mostEarly else { throw .invalid("Too many segments are missing.") }
+      early[number] = segment
     }
     var messages: [[UInt8]] = []
     while let segment = early.removeValue(forKey: nextSegment) {
@@ -83,13 +77,31 @@ struct PollSession: Sendable {
     return messages
   }
 
+  /// Reads the segments of a request, with their numbers. O(*n*) in the parameters.
+  private func segments(
+    of target: RequestTarget
+  ) throws(RESTError) -> [(number: Int, segment: Segment)] {
+    var values: [String: String] = [:]
+    for parameter in target.parameters { values[parameter.name] = parameter.value }
+    var segments: [(number: Int, segment: Segment)] = []
+    while let number = values["seg\(segments.count)"] {
+      let index = segments.count
+      guard index < Self.mostEarly else { throw .invalid("A request has too many segments.") }
+      guard let number = Int(number), let count = values["ts\(index)"].flatMap({ Int($0) }),
+        count > 0, count <= limits.messageParts, let text = values["d\(index)"]
+      else { throw .invalid("A segment is malformed.") }
+      segments.append((number, Segment(count: count, text: text)))
+    }
+    return segments
+  }
+
   /// Adds a segment in its turn; returns the message if that was its last one.
   private mutating func join(_ segment: Segment) throws(RESTError) -> [UInt8]? {
     if missing == 0 { missing = segment.count }
-    joined += segment.text.utf8
-    if joined.count > limits.messageBytes {
+    guard joined.count + segment.text.utf8.count <= limits.messageBytes else {
       throw .tooLarge(limitBytes: limits.messageBytes)
     }
+    joined += segment.text.utf8
     missing -= 1
     if missing > 0 { return nil }
     guard let message = WebSafeBase64.decode(exchange(&joined, with: [])),
@@ -106,12 +118,14 @@ struct PollSession: Sendable {
   /// Queues what the server says.
   mutating func queue(_ frames: [[UInt8]]) { waiting += frames }
 
-  /// The server says no more.
+  /// The server says no more, and nothing more is taken from the client.
   ///
   /// - Parameter limitBytes: If more than this is pending, none of it is sent: a client that is so
   ///   far behind starts over in any case.
   mutating func close(keepingBytes limitBytes: Int) {
     isClosed = true
+    early = [:]
+    joined = []
     if waitingBytes > limitBytes { waiting = [] }
   }
 

@@ -2,6 +2,7 @@
   import NIOCore
   import Synchronization
   import TernTransport
+  import TernTransportTCP
   import TernTreeWire
 
   /// All sessions over long polling of one gateway; on its event loop alone.
@@ -10,9 +11,11 @@
     private var endpoints: [String: PollEndpoint] = [:]
     /// By the name of the session that they carry.
     private var sessions: [String: PollEndpoint] = [:]
-    /// The sessions without a poll that waits, and those of each address.
+    /// The places of the sessions, by address.
+    private var shares = ConnectionShares()
+    /// The sessions without a poll that waits, and those of each account.
     private var absent = AbsenceOrder<String>()
-    private var absentByAddress: [String: AbsenceOrder<String>] = [:]
+    private var absentByAccount: [String: AbsenceOrder<String>] = [:]
     /// The sessions that are over, whose clients have to learn it.
     private var over = AbsenceOrder<String>()
 
@@ -48,7 +51,7 @@
     /// Opens a session. Its greeting answers the request.
     ///
     /// - Throws: 400 for another version or a callback that is no number, 503 for too many
-    ///   sessions.
+    ///   sessions, of all addresses or of this one.
     private func start(
       _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ setting: GatewayContext,
       _ poll: HeldPoll
@@ -56,10 +59,6 @@
       let limits = setting.options.limits
       guard target["v"] == "5" else {
         throw .invalid("Only version 5 of the protocol is spoken here.")
-      }
-      if endpoints.count >= limits.pollSessions { makeRoom(for: caller.address) }
-      guard endpoints.count < limits.pollSessions else {
-        throw RESTError(503, "\(limits.pollSessions) sessions poll already.")
       }
       let callback = target["cb"] ?? ""
       // The callback becomes part of a script, so nothing but digits may be in it.
@@ -71,37 +70,54 @@
         limits: limits)
       let opening = TreeOpening(
         namespace: caller.namespace, lastSession: target["ls"], host: request.headers["host"])
+      guard enter(caller.address, setting) else {
+        throw RESTError(503, "Too many sessions poll already, of all addresses or of this one.")
+      }
       let endpoint = PollEndpoint(session, in: self, setting, poll.loop)
       endpoints[session.id] = endpoint
       endpoint.open(opening, caller, poll)
     }
 
+    /// Counts a session in, if need be in the place of another one.
+    private func enter(_ address: String, _ setting: GatewayContext) -> Bool {
+      let limit = setting.options.limits.pollSessions
+      let isProxy = setting.proxies.contains(address)
+      if shares.enter(address, limit: limit, isProxy: isProxy) { return true }
+      let mayTakeOthers = isProxy || shares.isWithinShare(address, limit: limit)
+      // In the place of another session the share is no question any more.
+      return makeRoom(for: address, mayTakeOthers: mayTakeOthers)
+        && shares.enter(address, limit: limit, isProxy: true)
+    }
+
     /// Gives up a session that is over, or else the one whose client is absent for the longest
     /// time: of the address that wants room, if it has one. So no client pushes others out with
     /// more and more sessions.
-    private func makeRoom(for address: String) {
-      if let name = over.first(), let endpoint = endpoints[name] { return endpoint.forget() }
-      let own = absentByAddress[address]?.first()
-      guard let name = own ?? absent.first(), let endpoint = endpoints[name] else { return }
+    ///
+    /// - Parameter mayTakeOthers: False for an address that has its share, whose own session has
+    ///   to make room.
+    /// - Returns: False when there is none.
+    private func makeRoom(for address: String, mayTakeOthers: Bool) -> Bool {
+      let own = absentByAccount[MemoryBudget.account(of: address)]?.first()
+      let name = mayTakeOthers ? over.first() ?? own ?? absent.first() : own
+      guard let name, let endpoint = endpoints[name] else { return false }
       endpoint.giveUp()
-      // One that has moved to a WebSocket stays, and is not asked again.
-      noteReturn(of: endpoint)
+      return true
     }
 
     /// No poll of the session waits.
     func noteAbsence(of endpoint: PollEndpoint) {
       guard endpoints[endpoint.poll.id] != nil else { return }
       absent.add(endpoint.poll.id)
-      absentByAddress[endpoint.address, default: AbsenceOrder()].add(endpoint.poll.id)
+      let account = MemoryBudget.account(of: endpoint.address)
+      absentByAccount[account, default: AbsenceOrder()].add(endpoint.poll.id)
     }
 
     /// A poll of the session waits, or none will.
     func noteReturn(of endpoint: PollEndpoint) {
       absent.remove(endpoint.poll.id)
-      absentByAddress[endpoint.address]?.remove(endpoint.poll.id)
-      if absentByAddress[endpoint.address]?.isEmpty == true {
-        absentByAddress[endpoint.address] = nil
-      }
+      let account = MemoryBudget.account(of: endpoint.address)
+      absentByAccount[account]?.remove(endpoint.poll.id)
+      if absentByAccount[account]?.isEmpty == true { absentByAccount[account] = nil }
     }
 
     /// The session is over, and its client does not know yet.
@@ -127,7 +143,7 @@
       unname(endpoint)
       noteReturn(of: endpoint)
       over.remove(endpoint.poll.id)
-      endpoints[endpoint.poll.id] = nil
+      if endpoints.removeValue(forKey: endpoint.poll.id) != nil { shares.leave(endpoint.address) }
     }
 
     /// Returns 128 random bits in base 36.
