@@ -1,6 +1,7 @@
 import ArgumentParser
 import TernAssembly
 import TernClient
+import TernCore
 import TernStandard
 import TernStorage
 import TernSync

@@ -42,9 +42,7 @@ extension BaseCache {
     do throws(StorageError) { try reset() } catch { detach(error) }
   }
 
-  /// Takes note that the store has failed, not only a record in it.
-  ///
-  /// - Returns: Whether it can be read again, with nothing in it.
+  /// Notes that the store has failed; returns whether it can be read again, with nothing in it.
   @discardableResult
   mutating func fail(_ error: StorageError) -> Bool {
     if case .corruptStore = error {

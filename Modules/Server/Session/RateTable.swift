@@ -3,8 +3,11 @@ import TernSecurity
 import TernTransport
 import TernTreeWire
 
-/// The request counts of all clients. The networks of IPv6 count as one address each, as they do in
-/// `MemoryBudget`.
+/// The request counts of all clients.
+///
+/// Each address and each user has a token bucket. A request takes one token of both; one that
+/// exceeds the address is not counted for the user. The networks of IPv6 count as one address each,
+/// as they do in `MemoryBudget`.
 struct RateTable {
   /// A counted address or identity.
   private enum Asker: Hashable {

@@ -32,9 +32,6 @@ extension TreeCache {
   }
 
   /// Forgets one query; `false` when that failed and the rest must wait.
-  ///
-  /// Default queries below an evicted one inherit its completeness: their data are still stored,
-  /// and nothing else says that they are whole.
   private mutating func evict(_ query: TrackedQuery) -> Bool {
     // The query is known until its record has gone: else its data could go alone.
     var cache = self

@@ -158,9 +158,7 @@ extension TreeCache {
     }
   }
 
-  /// Marks the queries that have lost their rows at `path`.
-  ///
-  /// - Returns: The rows of windows that name what is lost.
+  /// Marks the queries that have lost their rows at `path`; returns the rows of windows with it.
   private mutating func markDamaged(_ path: TreePath) -> [KeyRange] {
     var concerned: [TrackedQuery] = []
     var windows: [(range: KeyRange, change: CacheChange)] = []

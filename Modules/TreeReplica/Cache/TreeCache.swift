@@ -22,8 +22,6 @@ package struct TreeCache: ReplicaCache {
   /// The most tracked queries without a listener.
   package static let inactiveQueryLimit = 1000
   /// The most corrupt records dropped one by one before the cache is erased.
-  ///
-  /// Each repair costs a transaction; a store with so much damage is cheaper to fill anew.
   static let repairLimit = 64
   /// The most commits between two attempts to store something after failures.
   static let longestRetry = 63
@@ -36,8 +34,6 @@ package struct TreeCache: ReplicaCache {
   /// The bytes of the data's keys and values.
   package internal(set) var byteCount = 0
   /// The last read error; the next commit throws it.
-  ///
-  /// Only the first error since the last commit is kept.
   var failure: StorageError?
   /// The number of commits that do not ask a store that has just failed.
   var callsUntilRetry = 0
@@ -51,8 +47,7 @@ package struct TreeCache: ReplicaCache {
   /// Opens the cache in a store. Data of another format is dropped, because the server has it.
   ///
   /// - Parameters:
-  ///   - prefix: The prefix of all keys. No other user of the store may use keys that begin with
-  ///     it.
+  ///   - prefix: The prefix of all keys, which nothing else in the store begins with.
   ///   - limitBytes: The limit of stored data, in bytes. Queries with listeners may exceed it.
   package init(
     store: any OrderedStore, prefix: [UInt8], limitBytes: Int = TreeCache.defaultLimitBytes
@@ -73,8 +68,6 @@ package struct TreeCache: ReplicaCache {
   }
 
   /// Reads the head and the tracked queries.
-  ///
-  /// Queries that were active become inactive; those with an answer were up to date until now.
   private mutating func readHead() throws(StorageError) {
     let keys = keys
     let (head, rows) = try store.read { snapshot throws(StorageError) in
@@ -105,9 +98,6 @@ package struct TreeCache: ReplicaCache {
   }
 
   /// Forgets everything.
-  ///
-  /// Queries with listeners stay tracked without their results, and are stored again once the
-  /// server has confirmed them.
   mutating func reset() throws(StorageError) {
     let keys = keys
     try store.write { transaction throws(StorageError) in try transaction.remove(in: keys.all) }
@@ -202,8 +192,6 @@ extension TreeCache {
   }
 
   /// Puts a tracked query in the place of its older self.
-  ///
-  /// Keeps the count of inactive queries, which eviction checks in constant time.
   mutating func replace(_ query: TrackedQuery) {
     forget(query)
     if !query.isActive { inactiveCount += 1 }
