@@ -257,7 +257,9 @@ struct AdminService {
     guard next.moments.count <= Revocations.most else {
       return .refused(.invalid("There are revocations for \(Revocations.most) users already."))
     }
-    let mutations = changes.map { change -> Mutation in
+    var users: Set<ExactText> = []
+    let named = changes.filter { users.insert(ExactText($0.user)).inserted }
+    let mutations = named.map { change -> Mutation in
       let key = StoreLayout.revocations + change.user.utf8
       guard let moment = next.moments[ExactText(change.user)] else {
         return Mutation.remove(KeyRange(only: key))
