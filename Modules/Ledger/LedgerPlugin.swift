@@ -32,6 +32,9 @@ public struct LedgerResources: Sendable {
   public let storeLimitBytes: Int?
   /// Milliseconds on a clock that does not jump, since any moment.
   public let uptime: @Sendable () -> Int64
+  /// The time on this machine's clock, in milliseconds since 1970; `nil` for a ledger that does not
+  /// compare it with others.
+  public let time: (@Sendable () -> Int64)?
   /// The clock that a ledger's pauses are measured on.
   public let clock: any Clock<Duration>
   /// Draws 64 random bits.
@@ -44,13 +47,14 @@ public struct LedgerResources: Sendable {
   public init(
     openStore: @escaping @Sendable () async throws(StorageError) -> any OrderedStore,
     storeLimitBytes: Int? = nil,
-    uptime: @escaping @Sendable () -> Int64,
+    uptime: @escaping @Sendable () -> Int64, time: (@Sendable () -> Int64)? = nil,
     clock: any Clock<Duration>, randomBits: @escaping @Sendable () -> UInt64,
     whenClosed: @escaping @Sendable (_ close: @escaping @Sendable () async -> Void) -> Void
   ) {
     self.openStore = openStore
     self.storeLimitBytes = storeLimitBytes
     self.uptime = uptime
+    self.time = time
     self.clock = clock
     self.randomBits = randomBits
     self.whenClosed = whenClosed

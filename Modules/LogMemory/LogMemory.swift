@@ -28,13 +28,21 @@ public final class LogMemory: Sendable {
   private let state = Mutex(State())
   private let clock: any Clock<Duration>
   private let uptime: @Sendable () -> Int64
+  /// The time that the log tells its nodes, in milliseconds since 1970.
+  let time: @Sendable () -> Int64?
 
   /// An empty log.
   ///
   /// - Parameters:
   ///   - clock: The clock on which waits end.
   ///   - uptime: The log's own clock, in milliseconds, for the age of batches.
-  public init(clock: any Clock<Duration>, uptime: @escaping @Sendable () -> Int64) {
+  ///   - time: Returns the time that the log tells its nodes, in milliseconds since 1970; `nil` for
+  ///     none.
+  public init(
+    clock: any Clock<Duration>, uptime: @escaping @Sendable () -> Int64,
+    time: @escaping @Sendable () -> Int64? = { nil }
+  ) {
+    self.time = time
     self.clock = clock
     self.uptime = uptime
   }

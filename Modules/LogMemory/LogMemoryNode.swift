@@ -16,7 +16,9 @@ public final class LogMemoryNode: CommitLog {
   }
 
   public func open(_ shard: ShardID) async throws(CommitLogError) -> LogState {
-    try change(shard, .read) { $0.open(shard) }
+    var state = try change(shard, .read) { $0.open(shard) }
+    state.time = memory.time()
+    return state
   }
 
   public func append(

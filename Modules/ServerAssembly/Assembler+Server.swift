@@ -200,7 +200,7 @@ extension Assembler {
           throw error
         }
       }, storeLimitBytes: prepared.storeLimitBytes, uptime: ambient.stopwatch(),
-      clock: ambient.clock, randomBits: ambient.randomBits,
+      time: ambient.millisecondsSinceEpoch, clock: ambient.clock, randomBits: ambient.randomBits,
       whenClosed: { open.add($0) })
     do throws(LedgerError) { return try await prepared.ledger(resources) } catch {
       if let failure = failure.withLock({ $0 }) { throw failure }

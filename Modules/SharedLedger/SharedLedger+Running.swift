@@ -144,15 +144,10 @@ extension SharedLedger {
     return page.head
   }
 
-  /// The state of the log.
-  func openLog() async throws(NodeError) -> LogState {
-    try await NodeError.log { () async throws(CommitLogError) in try await log.open(options.shard) }
-  }
-
   // MARK: - The lease
 
   private func look(at now: Int64) async throws(NodeError) {
-    let found = try await openLog()
+    let found = try await clocks.openLog(of: self)
     // What was found may be as young as the answer: it counts from then on.
     let (node, gap, seen) = (options.node, options.lookInterval * 4, uptime())
     let condition = state.withLock { state in
@@ -170,7 +165,7 @@ extension SharedLedger {
     }
     guard case .held(let mark) = outcome else { return }
     // No other node can append any more: what is in the log now is all there is to apply.
-    let head = try await openLog().position
+    let head = try await clocks.openLog(of: self).position
     try await readLog()
     // Another leader may have moved the checkpoint since.
     duty.withLock { $0 = CheckpointDuty() }

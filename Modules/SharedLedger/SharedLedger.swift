@@ -25,6 +25,7 @@ public final class SharedLedger: LeasedLedger {
   let following = CopyFollowing()
   /// The other nodes, as a leader knows them.
   let nodes = Mutex(NodeWatch())
+  let clocks = ClockWatch()
   private let copyBox = Mutex<EmbeddedLedger?>(nil)
   private let assemblerBox = Mutex(BatchAssembler())
   private let groups = Mutex<[GroupRequest]>([])
@@ -96,7 +97,7 @@ public final class SharedLedger: LeasedLedger {
 
   public var standing: LedgerStanding {
     let age = following.age(at: uptime())
-    return state.withLock { $0.standing(copyAge: age) }
+    return state.withLock { $0.standing(copyAge: age, clockOffset: clocks.offset) }
   }
 
   /// The figures of this node since its start.
@@ -225,12 +226,16 @@ public struct NodeEnvironment: Sendable {
   public let uptime: @Sendable () -> Int64
   /// Draws 64 random bits.
   public let randomBits: @Sendable () -> UInt64
+  /// The time on this machine's clock, in milliseconds since 1970; `nil` for a node that does not
+  /// compare it with that of the log.
+  public let time: (@Sendable () -> Int64)?
 
   /// Sources of time and randomness.
   public init(
     clock: any Clock<Duration>, uptime: @escaping @Sendable () -> Int64,
-    randomBits: @escaping @Sendable () -> UInt64
+    randomBits: @escaping @Sendable () -> UInt64, time: (@Sendable () -> Int64)? = nil
   ) {
+    self.time = time
     self.clock = clock
     self.uptime = uptime
     self.randomBits = randomBits

@@ -78,7 +78,8 @@ public enum SharedLedgerPlugin<Log: CommitLogPlugin>: LedgerPlugin {
     let ledger = SharedLedger(
       log: log, store: store, options: node,
       environment: NodeEnvironment(
-        clock: resources.clock, uptime: resources.uptime, randomBits: resources.randomBits))
+        clock: resources.clock, uptime: resources.uptime, randomBits: resources.randomBits,
+        time: resources.time))
     resources.whenClosed { await ledger.close() }
     ledger.start()
     return ledger

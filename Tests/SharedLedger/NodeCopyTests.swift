@@ -257,6 +257,24 @@ struct NodeCopyTests {
     #expect(first.ledger.figures.failedCheckpoints == 4)
   }
 
+  @Test("a leader whose log has lost batches folds nothing, and gives its copy up")
+  func lostTail() async throws {
+    let first = shortLog()
+    try await first.lead()
+    try await first.commit([put("a", 1, claim(1))])
+    try await first.commit([put("a", 2, claim(2))])
+    try await first.commit([put("a", 3, claim(3))])
+    cluster.memory.dropNewest(1, of: ShardID(0))
+    _ = await NodeDuties(ledger: first.ledger).foldLog()
+    #expect(cluster.memory.tables.openShards == [ShardID(0)])
+    #expect(try await first.log.open(ShardID(0)).mark == .start)
+    #expect(!first.ledger.standing.isLeading)
+    try await first.lead()
+    #expect(try await first.value(of: "a") == [2])
+    // The write that was lost is made again.
+    #expect(try await first.commit([put("a", 3, claim(3))]) == [.committed(3)])
+  }
+
   @Test("a node that ends while it builds its copy reads no further page", .timeLimit(.minutes(5)))
   func endsWhileBuilding() async throws {
     let first = shortLog()

@@ -45,7 +45,9 @@ final class ClusterRelay: Sendable {
     let relay = NodeRelay(
       NodeRelay.Setting(
         address: address, code: { secret.code(of: $0) },
-        now: environment.millisecondsSinceEpoch, randomBits: environment.randomBits,
+        // By the clock that all nodes know, once it is known: those of machines differ.
+        now: { environment.millisecondsSinceEpoch() + (ledger.standing.clockOffset ?? 0) },
+        randomBits: environment.randomBits,
         place: {
           place.find(ledger.standing, server.service, at: uptime())
         }))

@@ -77,11 +77,16 @@ public struct LogState: Hashable, Sendable {
   public var mark: LogPosition
   /// The leader's lease; `nil` while no node holds it.
   public var leader: Lease?
+  /// The time on the log's own clock at a moment of the call, in milliseconds since 1970; `nil` for
+  /// a log that does not tell.
+  public var time: Int64?
 
   /// The state of a log.
   public init(
-    position: LogPosition, epoch: LogEpoch, oldest: LogPosition, mark: LogPosition, leader: Lease?
+    position: LogPosition, epoch: LogEpoch, oldest: LogPosition, mark: LogPosition, leader: Lease?,
+    time: Int64? = nil
   ) {
+    self.time = time
     self.position = position
     self.epoch = epoch
     self.oldest = oldest

@@ -39,11 +39,15 @@ public struct LedgerStanding: Hashable, Sendable {
   /// The reason why this node, which leads, does not get on with what is its duty besides commits,
   /// after several attempts: the log grows until it does. `nil` when there is none.
   public var trouble: String?
+  /// The milliseconds by which the shared log's clock is ahead of this machine's, as the node found
+  /// out last; `nil` while it does not know.
+  public var clockOffset: Int64?
 
   /// A node's part.
   public init(
     isLeading: Bool, reason: String, position: UInt64, head: UInt64, leader: String?,
-    copyAge: Int64? = nil, isHandingOver: Bool = false, trouble: String? = nil
+    copyAge: Int64? = nil, isHandingOver: Bool = false, trouble: String? = nil,
+    clockOffset: Int64? = nil
   ) {
     self.isLeading = isLeading
     self.reason = reason
@@ -53,6 +57,16 @@ public struct LedgerStanding: Hashable, Sendable {
     self.copyAge = copyAge
     self.isHandingOver = isHandingOver
     self.trouble = trouble
+    self.clockOffset = clockOffset
+  }
+
+  /// The most milliseconds by which the clock of a node may differ from that of the log. Tokens and
+  /// the words of other nodes about their clients are judged by it.
+  package static let clockTolerance: Int64 = 5_000
+
+  /// ``clockOffset``, when it is more than a node may have.
+  package var clockError: Int64? {
+    clockOffset.flatMap { abs($0) > Self.clockTolerance ? $0 : nil }
   }
 
   /// The batches that the copy lacks, as far as the node knows.

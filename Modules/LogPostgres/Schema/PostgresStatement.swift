@@ -115,7 +115,8 @@ extension PostgresStatement {
     "insert into tern_mark (shard, position) values ($1, 0) on conflict (shard) do nothing")
   static let state = PostgresStatement(
     """
-    select s.position, s.epoch, s.oldest, m.position, s.beat, s.leader, s.address
+    select s.position, s.epoch, s.oldest, m.position, s.beat, s.leader, s.address,
+    cast(extract(epoch from clock_timestamp()) * 1000 as bigint)
     from tern_shard s join tern_mark m on m.shard = s.shard where s.shard = $1
     """, isKept: true)
   /// Shard, epoch, position, identifier, record. The lock of the shard's row hands positions out

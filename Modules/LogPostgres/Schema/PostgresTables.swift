@@ -39,7 +39,8 @@ struct PostgresTables: Sendable {
     return LogState(
       position: LogPosition(try rows.count(0, 0)), epoch: epoch,
       oldest: LogPosition(try rows.count(0, 2)), mark: LogPosition(try rows.count(0, 3)),
-      leader: try rows.text(0, 5).map { Lease(node: $0, address: address, mark: mark) })
+      leader: try rows.text(0, 5).map { Lease(node: $0, address: address, mark: mark) },
+      time: Int64(clamping: try rows.count(0, 7)))
   }
 
   /// Returns `nil` for a shard that was not opened.

@@ -29,6 +29,9 @@ struct NodeDuties {
         if state.term != nil { state.noteCheckpoint(error.ledgerError.description) }
       }
       switch error {
+      case .log(.regressed):
+        // As it follows the log again, the node finds that its copy is of no use.
+        ledger.endTerm("the log has lost what the node's copy holds")
       case .log(let error): ledger.state.withLock { $0.note(error.description) }
       case .ledger: _ = ledger.recover(from: error)
       }
@@ -61,6 +64,8 @@ extension NodeDuties {
           address: card.text,
           condition: .free))
       guard let term else { return }
+      // A node that follows does so with each look at the lease.
+      if ledger.environment.time != nil { _ = try await ledger.clocks.open(ledger) }
       try await attendNodes(term, head: card.position)
     } catch {
       return

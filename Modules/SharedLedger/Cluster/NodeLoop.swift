@@ -26,6 +26,7 @@ struct NodeLoop {
         return (.zero, false)
       case .following:
         try await ledger.follow()
+        await ledger.following.review(ledger)
         return (options.lookInterval, false)
       case .elected, .leading:
         ledger.following.forget()

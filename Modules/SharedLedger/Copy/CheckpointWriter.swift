@@ -8,6 +8,8 @@ struct CheckpointWriter {
   let shard: ShardID
   /// The node's copy, which is at least as new as what is folded.
   let copy: EmbeddedLedger
+  /// The place that the copy had reached; `nil` where no batch can have been lost since.
+  var place: ReplicaMark?
   /// The epoch of the leader that folds.
   let epoch: LogEpoch
   /// Returns false once the copy is built again in the same store: what is read from it may then be
@@ -49,6 +51,13 @@ struct CheckpointWriter {
       }
     }
     guard isCopyCurrent() else { throw Self.copyReplaced }
+    if let place {
+      // A log that has lost its newest batches must not get the states of writers that they made.
+      _ = try await NodeError.log { () async throws(CommitLogError) in
+        try await log.batches(
+          in: shard, after: LogPosition(place.position), following: place.id, limit: 1)
+      }
+    }
     for (index, portion) in portions.enumerated() {
       let target = index == portions.count - 1 ? reached : mark
       let outcome = try await NodeError.log { () async throws(CommitLogError) in

@@ -18,7 +18,8 @@ extension NodeDuties {
   /// - Returns: Whether more is to be done at once.
   func advanceCheckpoint(under epoch: LogEpoch) async throws(NodeError) -> Bool {
     let now = ledger.uptime()
-    let reached = LogPosition(ledger.state.withLock { $0.mark.position })
+    let place = ledger.state.withLock { $0.mark }
+    let reached = LogPosition(place.position)
     let (known, isDue) = ledger.duty.withLock { duty in
       let advanced = duty.advanced ?? now
       duty.advanced = advanced
@@ -35,7 +36,7 @@ extension NodeDuties {
     }
     let copy = try NodeError.ledger { () throws(LedgerError) in try ledger.openCopy() }
     let writer = CheckpointWriter(
-      log: ledger.log, shard: ledger.options.shard, copy: copy, epoch: epoch,
+      log: ledger.log, shard: ledger.options.shard, copy: copy, place: place, epoch: epoch,
       isCopyCurrent: { ledger.copy === copy },
       plantedFault: ledger.options.plantedFault)
     let next = try await writer.advance(from: mark, upTo: reached)

@@ -17,7 +17,7 @@ extension SharedLedger {
   func prepareCopy() async throws(NodeError) {
     await turn.take()
     defer { turn.give() }
-    let found = try await openLog()
+    let found = try await clocks.openLog(of: self)
     copy = nil
     assembler = BatchAssembler()
     let mark: ReplicaMark

@@ -88,11 +88,17 @@ struct NodeState {
     return isAlike ? nil : present
   }
 
-  func standing(copyAge: Int64?) -> LedgerStanding {
-    LedgerStanding(
+  func standing(copyAge: Int64?, clockOffset: Int64? = nil) -> LedgerStanding {
+    var standing = LedgerStanding(
       isLeading: phase == .leading, reason: phase == .leading ? "" : reason,
       position: mark.position, head: max(head.number, mark.position), leader: leader?.address,
-      copyAge: phase == .leading ? nil : copyAge, isHandingOver: isHandingOver, trouble: trouble)
+      copyAge: phase == .leading ? nil : copyAge, isHandingOver: isHandingOver, trouble: trouble,
+      clockOffset: clockOffset)
+    if let error = standing.clockError, trouble == nil {
+      let side = error > 0 ? "behind" : "ahead of"
+      standing.trouble = "the clock of the machine is \(abs(error)) ms \(side) that of the log"
+    }
+    return standing
   }
 
   private var trouble: String? {

@@ -5,10 +5,17 @@ extension CommitLogContract {
   /// rests on position and epoch alone, so these checks need no clock.
   static let appendChecks = [
     CommitLogCheck("a new log is empty") { bench in
-      let state = LogState(
+      var state = LogState(
         position: .start, epoch: .none, oldest: LogPosition(1), mark: .start, leader: nil)
-      try bench.expect(await bench.log.open(bench.shard), state, "a log that was opened twice")
+      let found = try await bench.log.open(bench.shard)
+      state.time = found.time
+      try bench.expect(found, state, "a log that was opened twice")
       try bench.expect(await bench.ids(), [], "its batches")
+    },
+    CommitLogCheck("a log that tells the time goes on with it") { bench in
+      guard let time = try await bench.log.open(bench.shard).time else { return }
+      let later = try await bench.log.open(bench.shard).time
+      try bench.expect(later.map { $0 >= time && $0 < time + 600_000 }, true, "a later time")
     },
     CommitLogCheck("batches come back as they were appended, at positions without gaps") { bench in
       // Bytes that a text format would have to escape, and identifiers at both ends of their range.
