@@ -445,7 +445,7 @@ let testSuites: [Target] = [
     ], others: ["Firebase.txt"]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
   tests("TransportTCP", ["TernTransport", "TernTransportTCP", "TernLinkTesting"]),
-  tests("TransportTCPAccepting", ["TernTransportTCP", nioCore, nioEmbedded]),
+  tests("TransportTCPAccepting", ["TernTransportTCP", nioCore, nioEmbedded, nioPosix]),
   tests("Tidy", ["tern-tidy"]),
   tests(
     "Contracts",

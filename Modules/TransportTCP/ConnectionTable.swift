@@ -1,6 +1,7 @@
 #if TCP
   import NIOCore
   import Synchronization
+  import TernTransport
 
   #if canImport(Darwin)
     import Darwin

@@ -52,6 +52,28 @@
       return bootstrap
     }
 
+    /// The longest time, in milliseconds, that bytes to another node may stay unacknowledged:
+    /// clients wait for them, and the system itself would try for a quarter of an hour.
+    static let upstreamTimeoutMilliseconds = 10_000
+
+    /// Returns a bootstrap for connections to other nodes, which end when their bytes do not
+    /// arrive.
+    ///
+    /// Only Linux has that limit; on other systems, the server's own pings find a dead node.
+    static func upstream(on loop: any EventLoop, timeout: TimeAmount) -> ClientBootstrap {
+      #if os(Linux) || os(Android)
+        return client(on: loop, timeout: timeout)
+          .channelOption(userTimeout, value: upstreamTimeoutMilliseconds)
+      #else
+        return client(on: loop, timeout: timeout)
+      #endif
+    }
+
+    #if os(Linux) || os(Android)
+      static let userTimeout = ChannelOptions.Types.SocketOption(
+        level: .tcp, name: .init(rawValue: TCP_USER_TIMEOUT))
+    #endif
+
     /// Returns a bootstrap for a listener whose connections are set up in fair order.
     ///
     /// - Parameters:

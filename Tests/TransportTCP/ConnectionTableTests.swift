@@ -1,4 +1,5 @@
 #if TCP
+  import TernTransport
   import Testing
 
   @testable import TernTransportTCP

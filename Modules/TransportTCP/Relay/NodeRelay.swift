@@ -1,6 +1,7 @@
 #if TCP
   import NIOCore
   import Synchronization
+  import TernTransport
 
   /// The part of a node that relays the connections of clients to the node that leads, counts its
   /// own links to that node, and believes what other nodes say about the clients of connections
@@ -76,7 +77,8 @@
       package var upstreamOpened = 0
       /// The upstream links whose node could not be reached, or did not prove to be one.
       package var upstreamUnreachable = 0
-      /// The upstream links beyond ``RelayLimits/connections``, or without a descriptor.
+      /// The upstream links beyond ``RelayLimits/connections``, of an address that had too many, or
+      /// without a descriptor.
       package var upstreamRefused = 0
     }
 
@@ -86,10 +88,13 @@
       /// The nonces of the headers that were believed lately.
       var admission = RelayAdmission()
       /// The channels of clients that are relayed, or are being connected to the leader.
-      var open: [ObjectIdentifier: any Channel] = [:]
+      var open: [ObjectIdentifier: (channel: any Channel, account: String)] = [:]
       /// The connections that wait for a node that leads, each with the function that lets it look
       /// again.
-      var held: [ObjectIdentifier: @Sendable () -> Void] = [:]
+      var held: [ObjectIdentifier: (look: @Sendable () -> Void, account: String)] = [:]
+      /// The connections to other nodes, and those that wait, by the address of the client.
+      var shares = ConnectionShares()
+      var heldShares = ConnectionShares()
       var figures = Figures()
       /// The addresses of nodes that have proved to know the secret, each with the time until which
       /// that counts.
@@ -147,22 +152,31 @@
     ///
     /// The number of connections is not changed here: each counts out when its channel has closed.
     package func endAll() {
-      for channel in state.withLock({ $0.open.values.map { $0 } }) { channel.close(promise: nil) }
+      for channel in state.withLock({ $0.open.values.map(\.channel) }) {
+        channel.close(promise: nil)
+      }
     }
 
     /// Lets all connections that wait for a node that leads look again, because the place where
     /// clients are served may be another one now.
     package func lookAgain() {
-      for look in state.withLock({ $0.held.values.map { $0 } }) { look() }
+      for look in state.withLock({ $0.held.values.map(\.look) }) { look() }
     }
 
-    /// Takes a connection among those that wait for a node that leads; `false` when too many do.
+    /// Takes a connection among those that wait for a node that leads; `false` when too many do, or
+    /// too many of its client's address.
     ///
-    /// - Parameter look: Called on any thread by ``lookAgain()``.
-    func hold(_ id: ObjectIdentifier, _ look: @escaping @Sendable () -> Void) -> Bool {
-      state.withLock { state in
-        guard state.held.count < min(limit, RelayLimits.held) else { return false }
-        state.held[id] = look
+    /// - Parameters:
+    ///   - client: The address of the client.
+    ///   - look: Called on any thread by ``lookAgain()``.
+    func hold(
+      _ id: ObjectIdentifier, for client: String, _ look: @escaping @Sendable () -> Void
+    ) -> Bool {
+      let account = MemoryBudget.account(of: client)
+      return state.withLock { state in
+        let limit = min(limit, RelayLimits.held)
+        guard state.heldShares.enter(account, limit: limit) else { return false }
+        state.held[id] = (look, account)
         return true
       }
     }
@@ -170,39 +184,50 @@
     /// Takes out a connection that has waited.
     ///
     /// Does nothing for a connection that does not wait.
-    func letGo(_ id: ObjectIdentifier) { _ = state.withLock { $0.held.removeValue(forKey: id) } }
+    func letGo(_ id: ObjectIdentifier) {
+      state.withLock { state in
+        guard let known = state.held.removeValue(forKey: id) else { return }
+        state.heldShares.leave(known.account)
+      }
+    }
 
     /// Adds one to a figure. O(1), from any thread.
     func count(_ figure: WritableKeyPath<Figures, Int>) {
       state.withLock { $0.figures[keyPath: figure] += 1 }
     }
 
-    /// Takes a client's connection among those that are relayed; `false` when there are too many.
-    func begin(_ channel: any Channel) -> Bool {
-      let id = ObjectIdentifier(channel)
+    /// Takes a client's connection among those that are relayed; `false` when there are too many,
+    /// or too many of the client's address.
+    func begin(_ channel: any Channel, for client: String) -> Bool {
+      let (id, account) = (ObjectIdentifier(channel), MemoryBudget.account(of: client))
       let isTaken = state.withLock { state in
         // `open` counts here at once, before the leader is reached: otherwise many attempts at
         // the same time would pass the limit together.
-        guard state.open.count + state.figures.upstream < limit else { return false }
-        state.open[id] = channel
+        guard state.shares.enter(account, limit: limit) else { return false }
+        state.open[id] = (channel, account)
         return true
       }
       guard isTaken else { return false }
-      channel.closeFuture.whenComplete { _ in
-        _ = self.state.withLock { $0.open.removeValue(forKey: id) }
-      }
+      channel.closeFuture.whenComplete { _ in self.end(id) }
       return true
     }
 
     /// Takes a connection out whose leader could not be reached.
-    func end(_ channel: any Channel) {
-      _ = state.withLock { $0.open.removeValue(forKey: ObjectIdentifier(channel)) }
+    func end(_ channel: any Channel) { end(ObjectIdentifier(channel)) }
+
+    private func end(_ id: ObjectIdentifier) {
+      state.withLock { state in
+        guard let known = state.open.removeValue(forKey: id) else { return }
+        state.shares.leave(known.account)
+      }
     }
 
-    /// Counts an upstream link that is to be opened; `false` when there are too many.
-    func beginUpstream() -> Bool {
-      state.withLock { state in
-        guard state.open.count + state.figures.upstream < limit else {
+    /// Counts an upstream link that is to be opened; `false` when there are too many, or too many
+    /// of the client's address.
+    func beginUpstream(for client: String) -> Bool {
+      let account = MemoryBudget.account(of: client)
+      return state.withLock { state in
+        guard state.shares.enter(account, limit: limit) else {
           state.figures.upstreamRefused += 1
           return false
         }
@@ -212,7 +237,13 @@
     }
 
     /// Counts out an upstream link that has ended, or was not opened.
-    func endUpstream() { state.withLock { $0.figures.upstream -= 1 } }
+    func endUpstream(for client: String) {
+      let account = MemoryBudget.account(of: client)
+      state.withLock { state in
+        state.figures.upstream -= 1
+        state.shares.leave(account)
+      }
+    }
 
     /// Returns true when an authentic header is believed.
     ///

@@ -136,7 +136,8 @@
     ) {
       let pause = pause ?? relay.lookMilliseconds
       guard let heldSince else {
-        guard relay.hold(ObjectIdentifier(self), looking(context)) else {
+        let client = client(of: context.channel)?.address ?? "unknown"
+        guard relay.hold(ObjectIdentifier(self), for: client, looking(context)) else {
           return close(context, \.refused)
         }
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
@@ -200,14 +201,10 @@
     private func begin(to leader: String, _ context: ChannelHandlerContext) {
       let channel = context.channel
       guard !ProxiedPeer.isRelayed(channel) else { return close(context, \.repeated) }
-      let other = ProxiedPeer.of(channel).map { ProxyHeader.Client(address: $0, port: $1) }
-      let own = channel.remoteAddress.flatMap { remote in
-        remote.ipAddress.map { ProxyHeader.Client(address: $0, port: remote.port ?? 0) }
-      }
-      guard let address = TCPAddress(withPort: leader), let client = other ?? own,
+      guard let address = TCPAddress(withPort: leader), let client = client(of: channel),
         let header = relay.header(for: client, to: leader)
       else { return close(context, \.unreachable) }
-      guard relay.begin(channel) else { return close(context, \.refused) }
+      guard relay.begin(channel, for: client.address) else { return close(context, \.refused) }
       phase = .connecting
       // From here on, reading follows what the other end takes.
       try? channel.syncOptions?.setOption(.autoRead, value: false)
@@ -216,7 +213,7 @@
       let place = context.loopBound
       let gate = NIOLoopBound(self, eventLoop: context.eventLoop)
       let end = NIOLoopBound(far, eventLoop: context.eventLoop)
-      TCPSockets.client(on: context.eventLoop, timeout: .seconds(RelayLimits.connectSeconds))
+      TCPSockets.upstream(on: context.eventLoop, timeout: .seconds(RelayLimits.connectSeconds))
         .channelOption(.autoRead, value: false)
         .channelOption(.allowRemoteHalfClosure, value: true)
         .channelInitializer { channel in
@@ -230,6 +227,16 @@
         .whenComplete { result in
           gate.value.connected(result, end.value, header, place.value)
         }
+    }
+
+    /// The client of a connection: the one that a proxy has named, or the other end itself.
+    private func client(of channel: any Channel) -> ProxyHeader.Client? {
+      if let (address, port) = ProxiedPeer.of(channel) {
+        return ProxyHeader.Client(address: address, port: port)
+      }
+      return channel.remoteAddress.flatMap { remote in
+        remote.ipAddress.map { ProxyHeader.Client(address: $0, port: remote.port ?? 0) }
+      }
     }
 
     private func connected(

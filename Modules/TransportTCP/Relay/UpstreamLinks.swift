@@ -35,17 +35,18 @@
       guard let client = RelayedClient(peer: peer) else {
         throw unreachable("\"\(peer)\" has no address that a node could be told")
       }
-      guard relay.beginUpstream() else { throw .tooManyConnections(limit: relay.limit) }
+      let source = client.client.address
+      guard relay.beginUpstream(for: source) else { throw .tooManyConnections(limit: relay.limit) }
       let upstream = Upstream(
         node: node, address: address, client: client, isOfOtherShard: isOfOtherShard, relay: relay,
         deadline: .now() + .seconds(RelayLimits.connectSeconds), open: open)
       do {
         let link = try await reach(upstream)
         relay.count(\.upstreamOpened)
-        link.whenGone { relay.endUpstream() }
+        link.whenGone { relay.endUpstream(for: source) }
         return link
       } catch {
-        relay.endUpstream()
+        relay.endUpstream(for: source)
         let error = TransportError.connecting(to: upstream.options(of: options), failedWith: error)
         if case .tooManyConnections = error {
           relay.count(\.upstreamRefused)
@@ -90,7 +91,7 @@
         upstream.open, didMeetItself: { opened.fail(SelfConnection()) },
         didOpen: { opened.succeed($0) })
       let timeout = max(.milliseconds(1), upstream.deadline - .now())
-      TCPSockets.client(on: loop, timeout: timeout)
+      TCPSockets.upstream(on: loop, timeout: timeout)
         .channelInitializer { [tls, connections] channel in
           channel.eventLoop.makeCompletedFuture {
             try TCPSockets.keepFromChildren(channel)
