@@ -28,11 +28,13 @@ extension ServerMachine {
     case .accepted(let accepted):
       if let last = accepted.last { try endPredecessor(last, of: session, &batch) }
       if let origin = accepted.origin { try claim(origin, session, &batch) }
-      // The client knows the session of its node, and names that one when it comes back.
-      if let name = opening.session.flatMap(SessionID.parse),
-        tree.disconnects.operations.estate(of: name) == nil
-      {
-        sessions.rename(session, to: name)
+      // The client knows the session of its node, and names that one when it comes back. Another
+      // link of that session has ended without a word.
+      if let name = opening.session.flatMap(SessionID.parse), name != session.id {
+        try endPredecessor(name, of: session, &batch)
+        if tree.disconnects.operations.estate(of: name) == nil {
+          sessions.rename(session, to: name)
+        }
       }
       tree.open(opening.namespace, for: session)
       session.stream = opening.stream
@@ -80,7 +82,10 @@ extension ServerMachine {
     let session = call.session
     let response = admin.credentials.authenticate(credential, session, batch)
     batch.respond(response, to: call)
-    guard response.status == .ok else { return }
+    guard response.status == .ok else {
+      if context.follows { session.rejectedCredentials.append(call.number) }
+      return
+    }
     guard session.charge.transfer(to: session.identity.userID) else {
       let limit = context.budget.identityBytes
       return try expel(session, .overShare(limitBytes: limit), &batch)

@@ -297,6 +297,7 @@ package struct ServerMachine: ~Copyable {
       let excess = sessions.rates.count(session, namespace.name, at: batch.uptime)
       if let excess, !request.onlyTakesAway {
         context.metrics.rateLimited += 1
+        if context.follows, case .auth = request { session.rejectedCredentials.append(number) }
         return batch.respond(.init(.unavailable, detail: excess.text), to: call)
       }
       switch request {

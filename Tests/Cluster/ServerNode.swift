@@ -102,10 +102,11 @@ struct ServerNode {
   ///     a busy machine does not lose.
   ///   - shard: The node's shard.
   ///   - shards: The databases of the shards; none for a cluster of one.
+  ///   - others: Judges credentials other than the owner's.
   init(
     _ place: SharedPlace, _ name: String, follows: Bool = false,
     links: any LeaderLinks = NodeLoopbacks(), leaseSeconds: Int64 = 10, shard: Int64 = 0,
-    shards: ConfigurationValue? = nil
+    shards: ConfigurationValue? = nil, others: any Authenticator = NoAuthenticator()
   ) async throws {
     var catalog = PluginCatalog()
     catalog.register(MemoryPlugin.self)
@@ -127,7 +128,7 @@ struct ServerNode {
     }
     configuration.ledger = .object(ledger)
     server = try await assembler.server(
-      from: configuration, authenticator: OwnerAuthenticator(),
+      from: configuration, authenticator: OwnerAuthenticator(others: others),
       report: { [events] in events.add($0) },
       prepare: { server, _ in
         guard let ledger = server.leasedLedger as? SharedLedger,

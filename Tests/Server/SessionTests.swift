@@ -89,22 +89,29 @@ struct SessionTests {
     #expect(bench.take(9).isEmpty)
   }
 
-  @Test("a session has the name that its node gives it, unless that is taken")
+  @Test("a session has the name that its node gives it, and takes the place of another link's")
   func names() throws {
     let bench = try MachineBench()
     let first = try bench.open(1)
     let own = String(repeating: "ab", count: 16)
     #expect(try bench.open(2, name: own).session == own)
-    for (slot, name) in [(3, first.session), (4, own), (5, "no name")] {
-      #expect(try bench.open(slot, name: name).session != name)
-    }
-    // By its name its client's next session finds what it left.
+    #expect(try bench.open(3, name: first.session).session == first.session)
+    #expect(bench.closed == [1: .replaced])
+    #expect(try bench.open(5, name: "no name").session != "no name")
+    // What the other link left happens before anything that the session does over the new one.
     try bench.open(9)
     _ = try bench.ask(9, bench.listen("p"))
     _ = try bench.ask(2, left("p", json("1")))
-    try bench.open(6, last: own)
+    #expect(try bench.open(4, name: own).session == own)
     #expect(bench.closed[2] == .replaced)
     #expect(bench.take(9).map(\.brief) == ["put p 1"])
+    // By its name its client's next session finds what it left.
+    _ = try bench.ask(4, left("p", json("2")))
+    try bench.open(6, last: own)
+    #expect(bench.closed[4] == .replaced)
+    #expect(bench.take(9).map(\.brief) == ["put p 2"])
+    try bench.run([.closed(slot: 2)])
+    #expect(bench.take(9).isEmpty)
   }
 
   @Test("what was left under one stream happens before the same client writes under another")

@@ -41,6 +41,9 @@ final class CopyWaits {
 
   init(for ledger: any FollowedLedger) { self.ledger = ledger }
 
+  /// True while the log is out of reach.
+  var isFailing: Bool { failingSince != nil }
+
   /// The number of actions that wait.
   var actionCount: Int { actions.count }
 
@@ -114,7 +117,9 @@ final class CopyWaits {
   private func fail(at server: isolated TernServer) {
     if isEnded { return }
     let since = failingSince ?? server.uptime()
-    failingSince = since
+    let isFirst = exchange(&failingSince, with: since) == nil
+    // Reads go on with the copy as it is.
+    if isFirst { server.part.forwarder?.handle(.current, at: server) }
     guard server.uptime() - since >= Forwarder.patience else { return }
     failingSince = nil
     endActions()

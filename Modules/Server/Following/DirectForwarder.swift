@@ -3,8 +3,8 @@ import TernSecurity
 import TernSync
 import TernTransport
 
-/// Passes requests without a session on to the node that leads, over links that each carry one
-/// request at a time. Lives on the server's executor.
+/// Passes requests without a session on to the node that leads, over few links for each client.
+/// Lives on the server's executor.
 ///
 /// Every request is answered once: with what the leader says, or with
 /// ``DirectRefusal/unavailable(_:)`` when it cannot be asked or its answer does not come. A request
@@ -27,6 +27,9 @@ package actor DirectForwarder {
   static let idlePerClient = 4
   /// The most links that are kept in all.
   static let mostIdle = 256
+  /// The most links of one client. Only with all of them in use does one carry several requests,
+  /// up to ``DirectLinks/mostRequests``; further requests wait.
+  static let mostPerClient = 8
 
   /// The node that leads, and the client's name for it.
   private struct Route: Hashable {
@@ -44,8 +47,8 @@ package actor DirectForwarder {
     /// The memory of its frame and its answer.
     let charge: MemoryCharge
     let timer: Task<Void, Never>
-    /// Opens a link for it.
-    var connecting: Task<Void, Never>?
+    /// The account of the client's address that it counts for.
+    let account: String
     /// Its frame, until there is a link to send it over.
     var frame: [UInt8]?
     /// The link it was sent over.
@@ -56,15 +59,25 @@ package actor DirectForwarder {
   private struct OpenLink {
     let link: any Link
     let route: Route
-    /// The request whose answer it waits for.
-    var request: UInt64?
+    /// The requests whose answers it waits for.
+    var requests: Set<UInt64> = []
     /// Ends it, while it is kept for the next request.
     var timer: Task<Void, Never>?
   }
 
+  /// The links of one client, and its requests that wait for one.
+  private struct Lines {
+    var open: [UInt64] = []
+    var connecting = 0
+    var queue: [UInt64] = []
+
+    var isEmpty: Bool { open.isEmpty && connecting == 0 && queue.isEmpty }
+  }
+
   /// Something that happened at a link, by the number of the request that it was opened for.
-  fileprivate enum Event: Sendable {
+  enum Event: Sendable {
     case opened(UInt64, any Link)
+    case notOpened(UInt64, TransportError)
     case received(UInt64, [[UInt8]])
     case closed(UInt64)
   }
@@ -80,9 +93,13 @@ package actor DirectForwarder {
   private let coder = DispatchQueue(label: "tern.forwarded")
   private nonisolated let events = Mailbox<Event>()
   private var waiting: [UInt64: Waiting] = [:]
+  /// The requests under way by the address of the client.
+  private var shares = ConnectionShares()
   private var links: [UInt64: OpenLink] = [:]
-  /// The links that are kept, the latest last.
-  private var idle: [Route: [UInt64]] = [:]
+  /// The links that are being opened.
+  private var opening: [UInt64: Route] = [:]
+  private var lines: [Route: Lines] = [:]
+  /// The number of links that are kept without a request.
   private var idleCount = 0
   private var last: UInt64 = 0
   private var isStopped = false
@@ -123,17 +140,17 @@ package actor DirectForwarder {
   /// The number of requests under way, and of links that are kept.
   package var figures: (waiting: Int, idle: Int) { (waiting.count, idleCount) }
 
-  /// Begins to pass a request on.
-  ///
-  /// The executor only starts the work. Operations with little text are encoded in place; others
-  /// may take milliseconds.
+  /// The number of links that are open or being opened.
+  package var linkCount: Int { links.count + opening.count }
+
   private func begin(
     _ request: DirectRequest, _ leader: String, _ links: any LeaderLinks,
     _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
     if isStopped { return answer(Self.unavailable("The server stops.")) }
-    if waiting.count >= limit {
-      return answer(Self.unavailable("\(limit) requests wait already."))
+    let account = MemoryBudget.account(of: request.address)
+    guard shares.enter(account, limit: limit) else {
+      return answer(Self.unavailable("\(shares.count) requests wait already."))
     }
     last += 1
     let number = last
@@ -141,7 +158,7 @@ package actor DirectForwarder {
     waiting[number] = Waiting(
       route: route, links: links, answer: answer,
       charge: MemoryCharge(budget, .parsing, of: request.address),
-      timer: timer(Self.deadline) { await $0.expire(number) })
+      timer: timer(Self.deadline) { await $0.expire(number) }, account: account)
     if request.operation.isShort(limitBytes: LargeFrame.leastBytes) {
       return proceed(number, Self.encode(request, number))
     }
@@ -175,24 +192,14 @@ package actor DirectForwarder {
     }
     request.charge.count(bytes.count)
     waiting[number]?.frame = bytes
-    if let id = takeIdle(request.route) { return send(number, over: id) }
-    let (route, links) = (request.route, request.links)
-    waiting[number]?.connecting = Task {
-      do throws(TransportError) {
-        _ = try await links.connect(to: route.leader, for: route.client) { link in
-          self.post(.opened(number, link))
-          return DirectLeaderLink(number, self)
-        }
-      } catch {
-        let text = "\(Self.unreached): \(error.textWithoutAddress)."
-        self.finish(number, Self.unavailable(text))
-      }
-    }
+    lines[request.route, default: Lines()].queue.append(number)
+    sendQueued(on: request.route)
   }
 
   private func send(_ number: UInt64, over id: UInt64) {
     guard let link = links[id]?.link, let frame = waiting[number]?.frame else { return }
-    links[id]?.request = number
+    leaveIdle(id)
+    links[id]?.requests.insert(number)
     waiting[number]?.sent = id
     waiting[number]?.frame = nil
     link.send(frame)
@@ -202,7 +209,8 @@ package actor DirectForwarder {
   private func finish(_ number: UInt64, _ answer: DirectAnswer) {
     guard let request = waiting.removeValue(forKey: number) else { return }
     request.timer.cancel()
-    request.connecting?.cancel()
+    shares.leave(request.account)
+    if request.sent == nil { lines[request.route]?.queue.removeAll { $0 == number } }
     request.answer(answer)
   }
 
@@ -214,15 +222,15 @@ package actor DirectForwarder {
     guard let id = request.sent else {
       return finish(number, Self.unavailable("\(Self.unreached) within \(seconds) s."))
     }
-    endLink(id)
     let text = "The node that leads did not answer within \(seconds) s. \(Self.open)"
     finish(number, Self.unavailable(text))
+    endLink(id, Self.unavailable("\(Self.lost) \(Self.open)"))
   }
 
   private func endAll() {
     if isStopped { return }
     isStopped = true
-    for id in links.keys.sorted() { endLink(id) }
+    for id in links.keys.sorted() { forget(id)?.link.close() }
     for number in waiting.keys.sorted() {
       let isSent = waiting[number]?.sent != nil
       finish(number, Self.unavailable("The server stops." + (isSent ? " " + Self.open : "")))
@@ -243,7 +251,7 @@ package actor DirectForwarder {
 
 extension DirectForwarder {
   /// Takes an event of a link from whatever executor it lives on; they stay in order.
-  fileprivate nonisolated func post(_ event: Event) {
+  nonisolated func post(_ event: Event) {
     if events.add(event) { Task { await self.takeEvents() } }
   }
 
@@ -251,18 +259,72 @@ extension DirectForwarder {
     for event in events.takeAll() {
       switch event {
       case .opened(let id, let link): begin(id, link)
+      case .notOpened(let id, let error):
+        guard let route = endOpening(id) else { continue }
+        // It may be on its way over another link.
+        if waiting[id]?.frame != nil {
+          finish(id, Self.unavailable("\(Self.unreached): \(error.textWithoutAddress)."))
+        }
+        sendQueued(on: route)
       case .received(let id, let frames): receive(frames, over: id)
-      case .closed(let id):
-        guard let link = forget(id), let number = link.request else { continue }
-        finish(number, Self.unavailable("\(Self.lost) \(Self.open)"))
+      case .closed(let id): endLink(id, Self.unavailable("\(Self.lost) \(Self.open)"))
       }
     }
   }
 
+  /// Sends requests of a client that wait, and opens links for those that no link can take.
+  private func sendQueued(on route: Route) {
+    while let number = lines[route]?.queue.first, let id = freeLink(of: route) {
+      lines[route]?.queue.removeFirst()
+      send(number, over: id)
+    }
+    guard let known = lines[route], !isStopped else { return }
+    let most = min(known.queue.count, Self.mostPerClient - known.open.count)
+    for number in known.queue.prefix(max(0, most)) where opening[number] == nil {
+      guard let connecting = lines[route]?.connecting, connecting < most else { break }
+      connect(for: number, route)
+    }
+    if lines[route]?.isEmpty == true { lines[route] = nil }
+  }
+
+  private func connect(for number: UInt64, _ route: Route) {
+    guard let links = waiting[number]?.links else { return }
+    opening[number] = route
+    lines[route]?.connecting += 1
+    Task {
+      do throws(TransportError) {
+        _ = try await links.connect(to: route.leader, for: route.client) { link in
+          self.post(.opened(number, link))
+          return DirectLeaderLink(number, self)
+        }
+      } catch {
+        self.post(.notOpened(number, error))
+      }
+    }
+  }
+
+  private func endOpening(_ id: UInt64) -> Route? {
+    guard let route = opening.removeValue(forKey: id) else { return nil }
+    lines[route]?.connecting -= 1
+    return route
+  }
+
+  /// Returns the link over which a client's next request is sent: one that carries none, or with
+  /// all of its links in use the one that carries fewest.
+  private func freeLink(of route: Route) -> UInt64? {
+    guard let known = lines[route] else { return nil }
+    let loads = known.open.map { (id: $0, count: links[$0]?.requests.count ?? .max) }
+    guard let least = loads.reversed().min(by: { $0.count < $1.count }) else { return nil }
+    let mayShare = known.open.count >= Self.mostPerClient
+    return least.count < (mayShare ? DirectLinks.mostRequests : 1) ? least.id : nil
+  }
+
   private func begin(_ id: UInt64, _ link: any Link) {
-    guard let request = waiting[id], request.sent == nil else { return link.close() }
-    links[id] = OpenLink(link: link, route: request.route, request: id)
-    send(id, over: id)
+    guard let route = endOpening(id), !isStopped else { return link.close() }
+    links[id] = OpenLink(link: link, route: route)
+    lines[route, default: Lines()].open.append(id)
+    sendQueued(on: route)
+    keepIfUnused(id)
   }
 
   /// Handles what a link has received.
@@ -271,116 +333,75 @@ extension DirectForwarder {
   /// link.
   private func receive(_ frames: [[UInt8]], over id: UInt64) {
     guard let link = links[id] else { return }
-    guard let number = link.request, let request = waiting[number], frames.count == 1 else {
-      endLink(id)
-      if let number = link.request { finish(number, Self.unclear) }
+    let numbers = Set(frames.compactMap { DirectFrame.number(of: $0) })
+    guard numbers.count == frames.count, numbers.isSubset(of: link.requests) else {
+      return endLink(id, Self.unclear)
+    }
+    for frame in frames {
+      guard let number = DirectFrame.number(of: frame) else { continue }
+      // What follows is no answer to this request any more, and the end of the link is not its end.
+      links[id]?.requests.remove(number)
+      waiting[number]?.charge.count(frame.count)
+      if frame.count <= LargeFrame.leastBytes {
+        end(number, Self.decode(frame), over: id)
+        continue
+      }
+      coder.async {
+        let answer = Self.decode(frame)
+        Task { await self.end(number, answer, over: id) }
+      }
+    }
+    sendQueued(on: link.route)
+    keepIfUnused(id)
+  }
+
+  private static func decode(_ frame: [UInt8]) -> DirectAnswer? {
+    try? (try? DirectFrame(frame, .answer))?.answer()
+  }
+
+  /// Answers a request.
+  private func end(_ number: UInt64, _ answer: DirectAnswer?, over id: UInt64) {
+    finish(number, answer ?? Self.unclear)
+    if answer == nil { endLink(id, Self.unclear) }
+  }
+
+  /// Keeps a link without a request for the next one.
+  private func keepIfUnused(_ id: UInt64) {
+    guard let link = links[id], link.requests.isEmpty, link.timer == nil else { return }
+    let kept = (lines[link.route]?.open ?? []).filter { links[$0]?.timer != nil }.count
+    guard !isStopped, kept < Self.idlePerClient, idleCount < Self.mostIdle else {
+      forget(id)?.link.close()
       return
     }
-    // What follows is no answer to this request any more, and the end of the link is not its end.
-    links[id]?.request = nil
-    let frame = frames[0]
-    request.charge.count(frame.count)
-    if frame.count <= LargeFrame.leastBytes {
-      return end(number, Self.decode(frame, number), over: id)
-    }
-    coder.async {
-      let answer = Self.decode(frame, number)
-      Task { await self.end(number, answer, over: id) }
-    }
-  }
-
-  private static func decode(_ frame: [UInt8], _ number: UInt64) -> DirectAnswer? {
-    guard let read = try? DirectFrame(frame, .answer), read.number == number else { return nil }
-    return try? read.answer()
-  }
-
-  /// Answers a request, and keeps its link for the next one.
-  private func end(_ number: UInt64, _ answer: DirectAnswer?, over id: UInt64) {
-    if answer == nil { endLink(id) } else { keep(id) }
-    finish(number, answer ?? Self.unclear)
-  }
-
-  /// Keeps a link for the next request of its client.
-  ///
-  /// The link that was used last is used next, so that superfluous ones become idle and end.
-  private func keep(_ id: UInt64) {
-    guard let link = links[id] else { return }
-    let count = idle[link.route]?.count ?? 0
-    guard !isStopped, count < Self.idlePerClient, idleCount < Self.mostIdle else {
-      return endLink(id)
-    }
-    idle[link.route, default: []].append(id)
     idleCount += 1
     links[id]?.timer = timer(Self.idleTime) { await $0.endIdle(id) }
   }
 
-  private func takeIdle(_ route: Route) -> UInt64? {
-    guard let id = idle[route]?.last else { return nil }
-    leaveIdle(id)
-    return id
-  }
-
-  /// Ends a link that was not used for its time. A link that is in use has another timer, or none.
+  /// Ends a link that was not used for its time. A link that is in use has no timer.
   private func endIdle(_ id: UInt64) {
-    guard let link = links[id], idle[link.route]?.contains(id) == true else { return }
-    endLink(id)
+    if links[id]?.timer != nil { forget(id)?.link.close() }
   }
 
-  private func endLink(_ id: UInt64) { forget(id)?.link.close() }
+  /// Ends a link and answers the requests that were sent over it; those that wait get another one.
+  private func endLink(_ id: UInt64, _ answer: DirectAnswer) {
+    guard let link = forget(id) else { return }
+    link.link.close()
+    for number in link.requests.sorted() { finish(number, answer) }
+    sendQueued(on: link.route)
+  }
 
-  /// Removes a link from all tables; the caller closes it and answers its request.
-  @discardableResult
   private func forget(_ id: UInt64) -> OpenLink? {
     leaveIdle(id)
-    return links.removeValue(forKey: id)
+    guard let link = links.removeValue(forKey: id) else { return nil }
+    lines[link.route]?.open.removeAll { $0 == id }
+    if lines[link.route]?.isEmpty == true { lines[link.route] = nil }
+    return link
   }
 
   private func leaveIdle(_ id: UInt64) {
-    guard let link = links[id], let index = idle[link.route]?.firstIndex(of: id) else { return }
-    link.timer?.cancel()
+    guard let timer = links[id]?.timer else { return }
+    timer.cancel()
     links[id]?.timer = nil
-    idle[link.route]?.remove(at: index)
-    if idle[link.route]?.isEmpty == true { idle[link.route] = nil }
     idleCount -= 1
   }
-}
-
-// MARK: - Words
-
-extension DirectForwarder {
-  private static let unreached = "The node that leads could not be reached"
-  private static let lost = "The connection to the node that leads ended before its answer."
-  private static let open = "It is not known if the request was carried out."
-  private static let unclear = unavailable("The node that leads sent no answer. \(open)")
-
-  private static func unavailable(_ text: String) -> DirectAnswer { .refused(.unavailable(text)) }
-
-  /// The name by which the leader knows a client. One whose page is from elsewhere must not count
-  /// there as one on the leader's machine.
-  static func peer(of request: DirectRequest) -> String {
-    let name = peer(of: request.address)
-    return request.isLocal || !PeerAddress.isLocal(name) ? name : "remote \(name)"
-  }
-
-  /// The peer's name of a client at an address: requests do not tell the port.
-  static func peer(of address: String) -> String {
-    if address.hasPrefix("[") { return address + ":0" }
-    if address.utf8.contains(UInt8(ascii: ":")) { return "[\(address)]:0" }
-    return address.utf8.contains(UInt8(ascii: ".")) ? address + ":0" : address + "#0"
-  }
-}
-
-/// This node's end of a link to the node that leads.
-private final class DirectLeaderLink: LinkHandler {
-  private let id: UInt64
-  private let forwarder: DirectForwarder
-
-  init(_ id: UInt64, _ forwarder: DirectForwarder) {
-    self.id = id
-    self.forwarder = forwarder
-  }
-
-  func linkDidReceive(_ frames: [[UInt8]]) { forwarder.post(.received(id, frames)) }
-
-  func linkDidClose(_ reason: LinkClosure) { forwarder.post(.closed(id)) }
 }

@@ -71,6 +71,16 @@ package struct DirectFrame: Sendable {
     tail = Array(bytes[end...])
   }
 
+  /// Returns the number of a frame, whose kind and tail are not looked at; `nil` for what is none.
+  static func number(of bytes: [UInt8]) -> UInt64? {
+    guard bytes.count >= prefixBytes else { return nil }
+    let length = bytes[1..<prefixBytes].reduce(0) { $0 << 8 | Int($1) }
+    guard length <= headBytes, length <= bytes.count - prefixBytes else { return nil }
+    let text = Array(bytes[prefixBytes..<(prefixBytes + length)])
+    let number = (try? JSONValue(parsing: text, headOptions))?["r"]?.integer
+    return number.flatMap { UInt64(exactly: $0) }
+  }
+
   /// The frame as it travels.
   ///
   /// - Throws: ``DirectFrameError/tooLong(_:limitBytes:)`` when the head exceeds ``headBytes``.

@@ -11,10 +11,7 @@ import TernTransport
 /// Frames pass through four steps: counted as waiting, decoded, decided by the machine, answered.
 /// Large frames are decoded beside the executor, after the rules have judged a write by its paths.
 enum DirectLinks {
-  /// The most requests of one link that are not answered; one more ends it. Nodes send one at a
-  /// time.
-  ///
-  /// Each of them holds memory until it is answered.
+  /// The most requests of one link that are not answered; one more ends it.
   static let mostRequests = 16
 
   /// The origin of a request, and the memory that it holds until it is answered.
@@ -82,7 +79,7 @@ enum DirectLinks {
       let refusal = DirectRefusal.unavailable(RefusalText.follows)
       return send(.refused(refusal), number, to: origin, at: server)
     }
-    var asked = request
+    var asked = RevocationMoments.resolve(request, at: server)
     asked.isOverLink = true
     // More would not fit an answer.
     asked.wholeBytes = server.options.limits.answerBytes

@@ -9,6 +9,7 @@ struct DocumentRoutes: Sendable {
   private var calls = ForwardedCalls<Upstream>()
 
   static let keepAlive = DocumentClientFrame.ping.encode()
+  static let pong = DocumentServerFrame.pong.encode()
 
   mutating func route(_ frame: [UInt8]) -> [RoutedFrame] {
     if frame == Self.keepAlive { return [RoutedFrame(frame: frame, route: .atOnce)] }
@@ -35,6 +36,9 @@ struct DocumentRoutes: Sendable {
   }
 
   mutating func receive(_ frame: [UInt8]) -> LeaderFrame { calls.receive(frame, from: .leader) }
+
+  /// True while the leader has no call of the client to answer.
+  var isIdle: Bool { calls.isEmpty }
 
   /// Loses the link to the leader.
   ///

@@ -103,6 +103,9 @@ struct ForwardedCalls<Node: Hashable & Sendable>: Sendable {
     }
   }
 
+  /// True while no other node has a call to answer.
+  var isEmpty: Bool { nodes.isEmpty }
+
   /// Loses the link to a node.
   ///
   /// - Returns: The ends of the calls that it was to answer, which clients may try again.

@@ -1,5 +1,6 @@
 import TernLedger
 import TernTransport
+import TernTreeWire
 
 /// One client's link at a node that follows. Lives and is used on the server's executor only.
 ///
@@ -30,6 +31,10 @@ final class ForwardedLink {
   private var beginning: [[UInt8]]? = []
   /// True once the leader has ended the link as that of a client that it does not take.
   var isRejected = false
+  /// The end of the credential that the leader has just told; its arrival is still to be added.
+  var credentialEnd: CredentialEnd?
+  /// The presence of the client and of the leader.
+  var presence = LinkPresence()
   /// True when the link to the leader ends because another node leads, or is about to.
   var isHandedOver = false
   /// The node to which a link was lost last, the reason, and the uptime in milliseconds of that.
@@ -78,6 +83,8 @@ final class ForwardedLink {
     let catchUp: UInt64
     /// The requests that the leader has to have answered before.
     let sent: UInt64
+    /// True for a read that an old copy answers, too, while the log is out of reach.
+    let isRead: Bool
   }
 
   /// Something that came from the leader.
@@ -90,6 +97,14 @@ final class ForwardedLink {
     let catchUp: UInt64
     /// The version of all that it tells of; `nil` when it does not say.
     var version: Version?
+    /// The reason of the end; `nil` when the link was lost.
+    var credentialEnd: CredentialEnd?
+  }
+
+  /// The end of a credential at the leader.
+  struct CredentialEnd {
+    let status: TreeStatus
+    let text: String
   }
 
   init(number: Int) { self.number = number }
@@ -127,6 +142,7 @@ final class ForwardedLink {
     guard let frames = beginning, !isRejected, arrivals.isEmpty else { return false }
     routes.loseBeginning()
     (isBlocked, isHandedOver) = (false, false)
+    presence = LinkPresence(isClientHeard: false)
     begin(with: frames + early)
     return true
   }
@@ -183,7 +199,7 @@ final class ForwardedLink {
   ///
   /// An idle client of a node that follows costs the leader nothing.
   func closeIfUnused() {
-    guard !isBlocked, early.isEmpty, routes.isIdle else { return }
+    guard !isBlocked, early.isEmpty, arrivals.isEmpty, routes.isIdle else { return }
     leaderLink = nil
     exchange(&carrier, with: nil)?.close()
   }
@@ -195,6 +211,22 @@ final class ForwardedLink {
     // A slice keeps what was taken from it.
     if early.isEmpty { early = [] }
     return frame
+  }
+
+  /// Closes a link to the leader over which nothing was sent for a while, and that owes nothing:
+  /// the places of links to other nodes are for those that need them.
+  func closeIfUnused(at uptime: Int64) {
+    guard carrier != nil, unsentBytes == 0, uptime - presence.used >= Self.idleTime else { return }
+    closeIfUnused()
+  }
+
+  /// The time, in milliseconds, for which a link to the leader is kept that owes nothing.
+  static let idleTime: Int64 = 10_000
+
+  /// Reads from the leader, or does not for a while.
+  func setReading(_ isReading: Bool) {
+    presence.isRead = isReading
+    carrier?.setReading(isReading)
   }
 
   /// Counts out what came from the leader.
@@ -233,13 +265,18 @@ final class ForwardedLink {
     }.count
   }
 
-  func hold(_ frame: [UInt8], until catchUp: UInt64) {
-    held.append(HeldFrame(frame: frame, catchUp: catchUp, sent: routes.sent))
+  func hold(_ frame: [UInt8], until catchUp: UInt64, isRead: Bool = false) {
+    held.append(HeldFrame(frame: frame, catchUp: catchUp, sent: routes.sent, isRead: isRead))
   }
 
   /// Takes the frames that need not wait any longer.
-  func takeReady(after catchUp: UInt64) -> [[UInt8]] {
-    let count = held.prefix { $0.catchUp <= catchUp && routes.isAnswered(upTo: $0.sent) }.count
+  ///
+  /// - Parameter isUnreached: True while the log is out of reach.
+  func takeReady(after catchUp: UInt64, isUnreached: Bool = false) -> [[UInt8]] {
+    let count = held.prefix { frame in
+      let isCurrent = frame.catchUp <= catchUp || frame.isRead && isUnreached
+      return isCurrent && routes.isAnswered(upTo: frame.sent)
+    }.count
     defer { held.removeFirst(count) }
     return held.prefix(count).map(\.frame)
   }

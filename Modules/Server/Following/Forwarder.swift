@@ -25,6 +25,8 @@ final class Forwarder {
   var waiting: Set<Int> = []
   /// The waits of all clients for the copy.
   let waits: CopyWaits
+  /// The success of the links to the leader.
+  var reach = LeaderReach()
   /// The version up to which listeners of this node have been told of the leader's commits, since
   /// it began to follow.
   var followedVersion: Version = 0
@@ -52,13 +54,15 @@ final class Forwarder {
       link.backlog.append(frame)
       return
     }
+    noteClient(state, link, at: server)
     let fault = server.options.plantedFault
     for routed in link.routes.route(frame) {
       switch routed.route {
       case .atOnce: server.enqueue(.frame(slot: state.slot, routed.frame), of: state)
       case .behindLog:
         link.hold(routed.frame, until: fault == .servesOldCopy ? 0 : waits.request(at: server))
-      case .behindWrites: link.hold(routed.frame, until: 0)
+      case .behindWrites:
+        link.hold(routed.frame, until: currentCatchUp(at: server), isRead: true)
       case .leader:
         _ = state.arrivals.next()
         // The session here does not see it.
@@ -103,7 +107,7 @@ final class Forwarder {
 
   /// The client has taken most of what it was sent.
   func drained(_ slot: Int) {
-    if let link = forwarded[slot], link.arrivalBytes == 0 { link.carrier?.setReading(true) }
+    if let link = forwarded[slot], link.arrivalBytes == 0 { link.setReading(true) }
   }
 
   /// Ends the links to a node that does not lead any more, and opens those that wait for the one
@@ -122,12 +126,19 @@ final class Forwarder {
     }
   }
 
-  /// Tells the leader of clients that are there.
+  /// Tells the leader of clients that are there, and ends links that are of no use any more.
   func tick(at server: isolated TernServer) {
     for (slot, link) in forwarded.sorted(by: { $0.key < $1.key }) {
+      link.closeIfUnused(at: server.uptime())
       guard let carrier = link.carrier, let state = server.links[slot],
         server.uptime() - state.lastHeard < server.options.presence.silence.milliseconds
       else { continue }
+      guard link.presence.ping(at: server.uptime()) else {
+        // Not closed: its last bytes would wait to be taken.
+        carrier.abort()
+        link.leaderLink?.pass(.ended("it does not answer"))
+        continue
+      }
       carrier.send(link.routes.keepAlive)
       carrier.flush()
       settle(state, link, at: server)
@@ -154,6 +165,7 @@ extension Forwarder {
     _ frame: [UInt8], of state: LinkState, _ link: ForwardedLink, at server: isolated TernServer
   ) {
     link.unsentBytes += frame.count
+    link.presence.used = server.uptime()
     // The credential as of now, which may be another one when the link is open.
     if link.leaderLink == nil, link.early.isEmpty {
       link.begin(with: beginning(of: link, state, at: server))
@@ -164,7 +176,7 @@ extension Forwarder {
     settle(state, link, at: server)
   }
 
-  private func beginning(
+  func beginning(
     of link: ForwardedLink, _ state: LinkState, at server: isolated TernServer
   ) -> [[UInt8]] {
     let session = server.batches.machine.sessions[state.slot]
@@ -179,7 +191,7 @@ extension Forwarder {
       !link.isResting(from: leader, at: server.uptime(), pause: Self.retryPause)
     else { return seekLater(state, link, link.lossReason ?? "no node leads", at: server) }
     let leaderLink = LeaderLink(to: leader, for: state, of: server)
-    link.leaderLink = leaderLink
+    (link.leaderLink, link.presence.isNodeHeard) = (leaderLink, false)
     leaderLink.open(over: links, for: state.link.peer)
   }
 
@@ -237,18 +249,28 @@ extension Forwarder {
     switch event {
     case .opened(let carrier):
       link.carrier = carrier
+      link.presence.noteOpened()
       link.flush()
       settle(state, link, at: server)
     case .received(let frames):
-      let frames = frames.filter { !takesAtOnce($0, state, link, at: server) }
-      if frames.isEmpty { return }
-      let isReady = link.add(frames, after: followedVersion) { isSpared in
-        let isEarly = server.options.plantedFault == .answersBeforeCatchingUp
-        return isEarly ? 0 : waits.request(isSpared: isSpared, at: server)
+      link.presence.noteHeard()
+      reach.noteSuccess()
+      noteRejected(state, link, at: server)
+      let frames = frames.filter { frame in
+        // One behind the end of the credential is of the user that is over.
+        !link.routes.isPong(frame) && link.credentialEnd == nil
+          && !takesAtOnce(frame, state, link, at: server)
       }
-      count(frames.reduce(0) { $0 + $1.count }, of: link, state, at: server)
-      waiting.insert(slot)
-      if isReady { release(state, link, at: server) }
+      var isReady = false
+      if !frames.isEmpty {
+        isReady = link.add(frames, after: followedVersion) { isSpared in
+          let isEarly = server.options.plantedFault == .answersBeforeCatchingUp
+          return isEarly ? 0 : waits.request(isSpared: isSpared, at: server)
+        }
+        count(frames.reduce(0) { $0 + $1.count }, of: link, state, at: server)
+        waiting.insert(slot)
+      }
+      if isReady || addCredentialEnd(to: link) { release(state, link, at: server) }
     case .drained: settle(state, link, at: server)
     case .ended(let reason): end(leaderLink, reason, state, link, at: server)
     }
@@ -263,7 +285,7 @@ extension Forwarder {
     link.leaderLink = nil
     let carrier = exchange(&link.carrier, with: nil)
     carrier?.close()
-    link.noteLost(leaderLink.address, reason, at: server.uptime())
+    noteLoss(of: link, to: leaderLink.address, reason, at: server.uptime())
     if carrier == nil || link.beginAgain() {
       link.isHandedOver = false
       return seek(state, link, at: server)
@@ -287,8 +309,9 @@ extension Forwarder {
       settle(state, link, at: server)
       link.closeIfUnused()
     case .openAgain:
-      if let opening = beginning(of: link, state, at: server).first { link.carrier?.send(opening) }
-      link.carrier?.flush()
+      if link.presence.ask() { openAgain(link, state, at: server) }
+    case .credentialEnded(let status, let text):
+      link.credentialEnd = ForwardedLink.CredentialEnd(status: status, text: text)
     case .end:
       link.isRejected = true
       link.carrier?.close()
@@ -298,11 +321,6 @@ extension Forwarder {
     return true
   }
 
-  private func handOver(_ link: ForwardedLink) {
-    link.isHandedOver = true
-    link.carrier?.close()
-  }
-
   /// Counts what came from the leader and waits; more of it is read once the client has it.
   private func count(
     _ bytes: Int, of link: ForwardedLink, _ state: LinkState, at server: isolated TernServer
@@ -310,7 +328,7 @@ extension Forwarder {
     link.arrivalBytes += bytes
     link.address = state.address
     budget.count(bytes, .output, to: state.address)
-    if link.arrivalBytes > LinkPressure.highBytes { link.carrier?.setReading(false) }
+    if link.arrivalBytes > LinkPressure.highBytes { link.setReading(false) }
   }
 
   /// The leader is lost, and with it whatever it had to do for the client.
@@ -357,19 +375,24 @@ extension Forwarder {
       guard let frame = arrival.frame else {
         // It has what was answered before.
         server.perform(exchange(&outputs, with: []))
+        if let end = arrival.credentialEnd { return endCredential(end, of: state, at: server) }
         lose(state, link, "the connection to it ended", at: server)
         continue
       }
       switch link.routes.receive(frame) {
       case .forClient: outputs.append(.send(slot: state.slot, frame))
       case .ignored, .goOn, .openAgain: break
+      case .credentialEnded(let status, let text):
+        server.perform(exchange(&outputs, with: []))
+        let end = ForwardedLink.CredentialEnd(status: status, text: text)
+        return endCredential(end, of: state, at: server)
       case .end: link.carrier?.close()
       case .handOver: handOver(link)
       }
     }
     if !outputs.isEmpty { server.perform(outputs) }
-    if isRead { link.carrier?.setReading(state.link.queuedBytes <= LinkPressure.highBytes) }
-    let frames = link.takeReady(after: waits.caughtUp)
+    if isRead { link.setReading(state.link.queuedBytes <= LinkPressure.highBytes) }
+    let frames = link.takeReady(after: waits.caughtUp, isUnreached: waits.isFailing)
     for frame in frames { server.enqueue(.frame(slot: state.slot, frame), of: state) }
     if !frames.isEmpty { server.drainSoon() }
     if link.isIdle { waiting.remove(state.slot) } else { waiting.insert(state.slot) }

@@ -35,6 +35,9 @@ enum LeaderFrame: Hashable, Sendable {
   case openAgain
   /// The leader ends the session.
   case end
+  /// The leader does not take the client's credential, or not any more; with the status and the
+  /// text for the client.
+  case credentialEnded(TreeStatus, String)
   /// The leader ends the session because another node is about to lead.
   case handOver
 }
@@ -111,6 +114,20 @@ struct LinkRoutes: Sendable {
     dialect = .tree(tree)
   }
 
+  /// Goes on as the user before a credential that this node has rejected.
+  ///
+  /// - Returns: False when the leader knows the client by that credential.
+  mutating func noteRejected(_ number: UInt64) -> Bool {
+    guard case .tree(var tree) = dialect else { return true }
+    defer { dialect = .tree(tree) }
+    return tree.noteRejected(number)
+  }
+
+  /// True for an answer of the leader to ``keepAlive``.
+  func isPong(_ frame: [UInt8]) -> Bool {
+    if case .documents = dialect { frame == DocumentRoutes.pong } else { TreeRoutes.isPong(frame) }
+  }
+
   /// True for an answer of the leader to such a frame.
   func answersBlocking(_ frame: [UInt8]) -> Bool {
     if case .tree(let tree) = dialect { tree.answersBlocking(frame) } else { false }
@@ -122,7 +139,13 @@ struct LinkRoutes: Sendable {
   }
 
   /// True for a client for which the leader has nothing to do.
-  var isIdle: Bool { if case .tree(let tree) = dialect { tree.isIdle } else { false } }
+  var isIdle: Bool {
+    switch dialect {
+    case .unknown: false
+    case .tree(let tree): tree.isIdle
+    case .documents(let documents): documents.isIdle
+    }
+  }
 
   /// The number of requests passed on so far.
   var sent: UInt64 { if case .tree(let tree) = dialect { tree.sent } else { 0 } }
@@ -132,7 +155,7 @@ struct LinkRoutes: Sendable {
     if case .tree(let tree) = dialect { tree.isAnswered(upTo: count) } else { true }
   }
 
-  /// The frame that tells the leader that the client is there.
+  /// The frame that tells the leader that the client is there, and that the leader answers.
   var keepAlive: [UInt8] {
     if case .documents = dialect { DocumentRoutes.keepAlive } else { TreeRoutes.keepAlive }
   }

@@ -88,6 +88,7 @@ extension ServerPart {
     _ request: DirectRequest, at server: isolated TernServer,
     _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
+    let request = RevocationMoments.resolve(request, at: server)
     if let shards {
       shards.ask(request, at: server, answer)
     } else {

@@ -6,8 +6,9 @@ struct TreeRoutes: Sendable {
   private var opening: [UInt8]?
   /// True for a client whose writes are numbered.
   private var numbersWrites = false
-  /// The newest credential as the client sent it.
-  private var credential: [UInt8]?
+  /// The credentials as the client sent them, the newest last. Those before it are kept until this
+  /// node has judged it: where it rejects one, the client goes on as the user before.
+  private var credentials: [(number: UInt64, frame: [UInt8])] = []
   /// The requests that the leader has not answered: by number, each with its place among all.
   private var unanswered: [UInt64: UInt64] = [:]
   /// The leader has answered so many requests, counted from the first, and those at these places
@@ -16,6 +17,10 @@ struct TreeRoutes: Sendable {
   private var answeredBehind: Set<UInt64> = []
   /// The numbers of the credentials passed on that the leader has not answered.
   private var unansweredCredentials: Set<UInt64> = []
+  /// Those of them that this node has rejected.
+  private var rejectedCredentials: Set<UInt64> = []
+  /// The credential by which the leader knows the client; `nil` for none.
+  private var acceptedCredential: UInt64?
   /// True for a client that had a session before.
   private(set) var hasPredecessor = false
   /// True when the leader keeps something for the session: operations for its end, or rejections of
@@ -24,7 +29,11 @@ struct TreeRoutes: Sendable {
   /// The number of requests passed on so far.
   private(set) var sent: UInt64 = 0
 
-  static let keepAlive = TreeClientMessage.keepAlive.encode()
+  static let keepAlive = TreeClientMessage.ping.encode()
+
+  static func isPong(_ frame: [UInt8]) -> Bool {
+    frame.count <= 64 && TreeFrameHead(frame) == .control("o")
+  }
 
   mutating func route(_ frame: [UInt8]) -> FrameRoute {
     guard let head = Self.head(of: frame) else { return .refused }
@@ -74,13 +83,26 @@ struct TreeRoutes: Sendable {
       leavesState = leavesState || action == "o" || action == "om" || numbersWrites
       return .leader
     case "auth", "gauth":
-      credential = frame
+      credentials.append((number, frame))
+      if credentials.count > Self.mostCredentials { credentials.removeFirst() }
       return .both
     case "unauth":
-      credential = nil
+      credentials = []
       return .both
     default: return .behindWrites
     }
+  }
+
+  /// The most credentials that are kept: clients show one after the other.
+  private static let mostCredentials = 8
+
+  /// Notes that this node has rejected a credential: the client goes on as the user before.
+  ///
+  /// - Returns: False when the leader knows the client by that credential.
+  mutating func noteRejected(_ number: UInt64) -> Bool {
+    credentials.removeAll { $0.number == number }
+    if unansweredCredentials.contains(number) { rejectedCredentials.insert(number) }
+    return acceptedCredential != number
   }
 
   /// Returns the frames with which a link to the leader begins.
@@ -91,7 +113,7 @@ struct TreeRoutes: Sendable {
       return []
     }
     known.session = session
-    return [TreeClientMessage.open(known).encode()] + (credential.map { [$0] } ?? [])
+    return [TreeClientMessage.open(known).encode()] + (credentials.last.map { [$0.frame] } ?? [])
   }
 
   /// True while the leader owes the client nothing, and keeps nothing for it.
@@ -126,11 +148,7 @@ struct TreeRoutes: Sendable {
     switch TreeFrameHead(frame) {
     case .numbered(let number, _):
       if unansweredCredentials.remove(number) != nil {
-        // A user that the leader does not know must not write as the one before.
-        guard case .response(_, let answer)? = try? TreeServerMessage.decode(frame),
-          answer.status == .ok
-        else { return .end }
-        return .goOn
+        return judged(number, by: try? TreeServerMessage.decode(frame))
       }
       guard let place = unanswered.removeValue(forKey: number) else { return .ignored }
       noteAnswer(at: place)
@@ -144,8 +162,34 @@ struct TreeRoutes: Sendable {
         return .end
       }
       return .handOver
-    case .control, .push("ac"), .malformed: return .end
+    case .push("ac"):
+      guard case .authRevoked(let status, let text)? = try? TreeServerMessage.decode(frame) else {
+        return .end
+      }
+      return .credentialEnded(status, text)
+    case .control, .malformed: return .end
     case .push: return .ignored
+    }
+  }
+
+  /// Takes the leader's answer to a credential. A user that it does not know must not write as the
+  /// one before, unless this node takes the client for that one, too.
+  private mutating func judged(
+    _ number: UInt64, by message: TreeServerMessage?
+  ) -> LeaderFrame {
+    let isRejectedHere = rejectedCredentials.remove(number) != nil
+    guard case .response(_, let answer)? = message else { return .end }
+    switch answer.status {
+    case .ok:
+      // The end of a credential has no credential of its own.
+      acceptedCredential = credentials.contains { $0.number == number } ? number : nil
+      return isRejectedHere ? .end : .goOn
+    case _ where isRejectedHere:
+      return credentials.last?.number == acceptedCredential ? .goOn : .end
+    case .invalidToken, .expiredToken:
+      guard credentials.last?.number == number else { return .end }
+      return .credentialEnded(answer.status, answer.detail)
+    default: return .end
     }
   }
 
@@ -158,7 +202,9 @@ struct TreeRoutes: Sendable {
   func isAnswered(upTo count: UInt64) -> Bool { answered >= count }
 
   /// Loses a link to the leader over which no request was passed on.
-  mutating func loseBeginning() { unansweredCredentials = [] }
+  mutating func loseBeginning() {
+    (unansweredCredentials, rejectedCredentials, acceptedCredential) = ([], [], nil)
+  }
 
   /// Loses the link to the leader.
   ///

@@ -15,7 +15,8 @@ extension ServerReport {
       server.batches.machine.diskSpace, busyTime, isClosed: server.options.farewell != nil,
       isDraining: server.surroundings.isDraining, isStopped: server.end != nil,
       standby: server.standby == nil ? nil : (server.ledger as? any LeasedLedger)?.standing,
-      following: server.part.copy?.standing)
+      following: server.part.copy?.standing,
+      unreached: server.part.forwarder?.reach.failingTime(at: server.uptime()))
     readiness.trouble = server.leasedLedger?.standing.trouble
     return body(
       ServerReport(

@@ -25,9 +25,12 @@ package struct ServerReadiness: Sendable, Equatable {
   ///   - busyTime: The time in milliseconds since inputs wait, or since the latest batch.
   ///   - standby: The part of a node that serves no clients.
   ///   - following: The part of a node that serves them from its copy.
+  ///   - unreached: The milliseconds for which no link to the leader has worked; `nil` while one
+  ///     does.
   init(
     _ space: DiskSpace, _ busyTime: Int64, isClosed: Bool, isDraining: Bool, isStopped: Bool,
-    standby: LedgerStanding? = nil, following: LedgerStanding? = nil
+    standby: LedgerStanding? = nil, following: LedgerStanding? = nil,
+    unreached: Int64? = nil
   ) {
     (state, reasons) = ("serving", [])
     if space != .ample { reasons.append("disk full") }
@@ -40,6 +43,10 @@ package struct ServerReadiness: Sendable, Equatable {
       state = "following"
       let age = following.copyAge ?? 0
       if age > Self.behindMilliseconds { reasons.append("the copy is \(age) ms old") }
+      if let error = following.clockError { reasons.append("the clock is \(abs(error)) ms off") }
+      if let time = unreached, following.leader != nil {
+        reasons.append("the node that leads was not reached for \(time) ms")
+      }
     }
     if isClosed { (state, reasons) = ("closed", ["closed"]) }
     if isDraining { (state, reasons) = ("draining", ["draining"]) }

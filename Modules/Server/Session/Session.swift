@@ -22,6 +22,9 @@ final class Session {
   var askedAbout: UInt128?
   /// The identity of the client.
   var identity = Identity.anonymous
+  /// The numbers of credentials that were rejected at a node that follows, and are not passed on to
+  /// its routes yet.
+  var rejectedCredentials: [UInt64] = []
   /// The credential that proved the identity; `nil` for anonymous clients.
   var accepted: AcceptedCredential?
   /// The time of the latest input, in milliseconds of the machine's uptime.

@@ -26,10 +26,8 @@ final class ShardRouter {
   var lookups = 0
   /// By slot.
   private var sharded: [Int: ShardedLink] = [:]
-  /// The links to other nodes that are open or about to be.
-  ///
-  /// Counts links from the moment they are asked for.
-  private var linkCount = 0
+  /// The links to other nodes that are open or about to be, by the address of the client.
+  private var shares = ConnectionShares()
 
   /// The most links to nodes of other shards: fewer than a node has to all nodes, so that its own
   /// shard has a part of them.
@@ -108,14 +106,14 @@ final class ShardRouter {
   }
 
   private func letGo(_ upstream: ShardUpstream) {
-    if exchange(&upstream.link, with: nil) != nil { linkCount -= 1 }
+    if exchange(&upstream.link, with: nil) != nil { shares.leave(upstream.account) }
     exchange(&upstream.carrier, with: nil)?.close()
   }
 
   /// The client has taken most of what it was sent.
   func drained(_ slot: Int) {
     guard let link = sharded[slot] else { return }
-    for upstream in link.upstreams.values { upstream.carrier?.setReading(true) }
+    for upstream in link.upstreams.values { upstream.setReading(true) }
   }
 
   /// Tells the other nodes of clients that are there, and looks whether they still lead.
@@ -134,7 +132,14 @@ final class ShardRouter {
           continue
         }
         used.insert(shard)
-        if isHeard, let keepAlive = link.keepAlive { upstream.carrier?.send(keepAlive) }
+        if isHeard, let carrier = upstream.carrier {
+          guard upstream.presence.ping(at: server.uptime()) else {
+            carrier.abort()
+            upstream.link?.pass(.ended("it does not answer"))
+            continue
+          }
+          upstream.ping(link.keepAlive)
+        }
         upstream.carrier?.flush()
         settle(upstream, state, at: server)
       }
@@ -192,10 +197,12 @@ extension ShardRouter {
     upstream.isSeekPending = false
     switch leader {
     case .success(let address):
-      guard linkCount < Self.mostLinks else {
-        return lose(shard, "\(linkCount) clients use other shards already", state, link, at: server)
+      let account = MemoryBudget.account(of: state.address)
+      guard shares.enter(account, limit: Self.mostLinks) else {
+        let text = "\(shares.count) clients use other shards already"
+        return lose(shard, text, state, link, at: server)
       }
-      linkCount += 1
+      upstream.account = account
       let leaderLink = LeaderLink(to: address, ofShard: shard, for: state, of: server)
       upstream.link = leaderLink
       leaderLink.open(over: links, for: state.link.peer)
@@ -274,15 +281,16 @@ extension ShardRouter {
       upstream.earlyBytes = 0
       settle(upstream, state, at: server)
     case .received(let frames):
-      let frames = frames.filter { link.receives($0, from: shard) }
+      upstream.presence.noteHeard()
+      let frames = frames.filter { !upstream.takesPong($0) && link.receives($0, from: shard) }
       if frames.isEmpty { return }
       server.perform(frames.map { .send(slot: state.slot, $0) })
-      if state.link.queuedBytes > LinkPressure.highBytes { upstream.carrier?.setReading(false) }
+      if state.link.queuedBytes > LinkPressure.highBytes { upstream.setReading(false) }
     case .drained: settle(upstream, state, at: server)
     case .ended(let reason):
       leaders.doubt(leaderLink.address, of: shard, at: server.uptime())
       upstream.link = nil
-      linkCount -= 1
+      shares.leave(upstream.account)
       guard let carrier = exchange(&upstream.carrier, with: nil) else {
         return seekLater(shard, reason, state, link, at: server)
       }

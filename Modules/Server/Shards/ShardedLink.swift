@@ -91,10 +91,10 @@ final class ShardedLink {
     }
   }
 
-  /// The frame that tells a node that leads another shard that the client is there; `nil` for
-  /// clients whose own frames do.
-  var keepAlive: [UInt8]? {
-    if case .documents = dialect { DocumentRoutes.keepAlive } else { nil }
+  /// The frame that tells a node that leads another shard that the client is there, and that the
+  /// node answers.
+  var keepAlive: [UInt8] {
+    if case .documents = dialect { DocumentRoutes.keepAlive } else { TreeRoutes.keepAlive }
   }
 }
 
@@ -102,11 +102,17 @@ final class ShardedLink {
 final class ShardUpstream {
   /// The link that is open or about to be.
   var link: LeaderLink?
+  /// The account of the client's address that it counts for.
+  var account = ""
   /// Its end here; `nil` until it is open.
   var carrier: (any Link)?
   /// Frames that wait for that.
   var early: [[UInt8]] = []
   var earlyBytes = 0
+  /// The presence of the node.
+  var presence = LinkPresence()
+  /// The answers to pings of this node that are still to come: none is for the client.
+  private var pongs = 0
   /// Bytes of frames that count as waiting for the client.
   var unsentBytes = 0
   /// The uptime, in milliseconds, at which the first attempt to reach the node was made that is not
@@ -114,4 +120,24 @@ final class ShardUpstream {
   var seeking: Int64?
   /// True while the node is looked for, or another attempt is about to be made.
   var isSeekPending = false
+
+  /// Sends a ping.
+  func ping(_ frame: [UInt8]) {
+    guard let carrier else { return }
+    pongs += 1
+    carrier.send(frame)
+  }
+
+  /// Returns true for a frame that answers a ping of this node.
+  func takesPong(_ frame: [UInt8]) -> Bool {
+    guard pongs > 0, frame == DocumentRoutes.pong || TreeRoutes.isPong(frame) else { return false }
+    pongs -= 1
+    return true
+  }
+
+  /// Reads from the node, or does not for a while.
+  func setReading(_ isReading: Bool) {
+    presence.isRead = isReading
+    carrier?.setReading(isReading)
+  }
 }

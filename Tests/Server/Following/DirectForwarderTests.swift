@@ -174,6 +174,53 @@ struct DirectForwarderTests {
     #expect(bench.follower.budget.usedBytes(for: .parsing) == 0)
   }
 
+  @Test("many requests of one client share few links")
+  func sharedLinks() async throws {
+    let held = Mutex<[(any Link, UInt64)]>([])
+    let most = DirectForwarder.mostPerClient * DirectLinks.mostRequests
+    let transport = LoopbackTransport()
+    _ = try await transport.listen { link in
+      Answering(link) { frame in
+        held.withLock { $0.append((link, DirectFrame.number(of: frame) ?? 0)) }
+        return []
+      }
+    }
+    let bench = try await Bench(others: ["slow": transport])
+    let asked = (1...most + 10).map { _ in Task { await bench.ask(set("a", 1), of: "slow") } }
+    while held.withLock({ $0.count }) < most { await Task.yield() }
+    #expect(bench.nodes.clients.withLock { $0.count } == DirectForwarder.mostPerClient)
+    #expect(await bench.forwarder.linkCount == DirectForwarder.mostPerClient)
+    // Others are not held up by them.
+    #expect(await bench.ask(set("b", 2), from: "192.0.2.8") == .written(.set("b", 2)))
+    // Answers come in any order, and make room.
+    while await bench.forwarder.figures.waiting > 0 {
+      for (link, number) in held.withLock({ exchange(&$0, with: []) }).reversed() {
+        link.send((try? DirectFrame(.done, number).encoded()) ?? [])
+        link.flush()
+      }
+      await Task.yield()
+    }
+    for task in asked { #expect(await task.value == .done) }
+    #expect(bench.nodes.clients.withLock { $0.count } == DirectForwarder.mostPerClient + 1)
+    await bench.end()
+    #expect(bench.follower.budget.usedBytes(for: .parsing) == 0)
+  }
+
+  @Test("one address does not take the places of all requests")
+  func shares() async throws {
+    let silent = try await node { _ in [] }
+    let bench = try await Bench(directRequests: 40, others: ["silent": silent])
+    let answers = Mutex<[String?]>([])
+    for _ in 1...40 {
+      await bench.begin(set("a", 1), "silent") { answer in
+        answers.withLock { $0.append(text(answer)) }
+      }
+    }
+    #expect(answers.withLock { $0 } == Array(repeating: "30 requests wait already.", count: 10))
+    #expect(await bench.ask(set("b", 2), from: "192.0.2.8") == .written(.set("b", 2)))
+    await bench.end()
+  }
+
   @Test("requests under way at once have a link each; few links are kept, for some seconds")
   func keptLinks() async throws {
     let bench = try await Bench()

@@ -178,6 +178,7 @@ struct LinkRoutesTests {
     #expect(routes.route(get).map(\.route) == [.behindLog])
     let within = Self.call(2, .getDocument, .get(key, mask: nil, .transaction([1])))
     #expect(routes.route(within).map(\.route) == [.leader])
+    #expect(!routes.isIdle)
     let begun = Self.call(
       3, .batchGetDocuments, .batchGet([key], mask: nil, .begin(.readWrite(retrying: []))))
     #expect(routes.route(begun).map(\.route) == [.leader])
@@ -200,6 +201,7 @@ struct LinkRoutesTests {
     }
     #expect(ended == [3, 4])
     #expect(routes.loseLeader() == [])
+    #expect(routes.isIdle)
   }
 
   @Test("a call whose message comes later waits for it")
@@ -245,14 +247,78 @@ struct LinkRoutesTests {
     #expect(routes.receive(handshake) == .goOn)
     routes.noteSent(credential)
     #expect(routes.answersBlocking(Self.answer(1)) && !routes.answersBlocking(Self.answer(2)))
-    var refused = routes
+    var (refused, limited, earlier) = (routes, routes, routes)
     #expect(routes.receive(Self.answer(1)) == .goOn)
     // A user that the leader does not know must not write as the one before.
     let no = TreeServerMessage.response(1, TreeResponse(.invalidToken)).encode()
-    #expect(refused.receive(no) == .end)
+    #expect(refused.receive(no) == .credentialEnded(.invalidToken, ""))
+    // A rate says nothing about the user, and a later credential is asked about as well.
+    let later = TreeServerMessage.response(1, TreeResponse(.unavailable)).encode()
+    #expect(limited.receive(later) == .end)
+    _ = earlier.route(Self.request(9, .auth(TreeCredential(.user, token: "b"))))
+    #expect(earlier.receive(no) == .end)
+    let revoked = TreeServerMessage.authRevoked(.expiredToken, detail: "over").encode()
+    #expect(routes.receive(revoked) == .credentialEnded(.expiredToken, "over"))
     #expect(!routes.isIdle)
     #expect(routes.receive(Self.answer(2)) == .forClient)
     #expect(routes.isIdle)
+  }
+}
+
+@Suite("credentials at a node that follows")
+struct CredentialRoutesTests {
+  private static func auth(_ number: UInt64) -> [UInt8] {
+    TreeClientMessage.request(number, .auth(TreeCredential(.user, token: "\(number)"))).encode()
+  }
+
+  private static func answer(_ number: UInt64, _ status: TreeStatus) -> [UInt8] {
+    TreeServerMessage.response(number, TreeResponse(status)).encode()
+  }
+
+  /// Routes of a client that has shown credentials with these numbers.
+  private static func routes(_ numbers: ClosedRange<UInt64>) -> LinkRoutes {
+    var routes = LinkRoutes()
+    _ = routes.route(TreeClientMessage.open(TreeOpening()).encode())
+    for number in numbers { _ = routes.route(auth(number)) }
+    return routes
+  }
+
+  @Test("a link to the leader begins with the newest credential that this node accepts")
+  func restored() {
+    var routes = Self.routes(1...2)
+    let whole = routes.beginning(nil).first ?? []
+    #expect(routes.beginning(nil) == [whole, Self.auth(2)])
+    #expect(routes.noteRejected(2) == true)
+    #expect(routes.beginning(nil) == [whole, Self.auth(1)])
+    #expect(routes.noteRejected(1) == true)
+    #expect(routes.beginning(nil) == [whole])
+  }
+
+  @Test("a credential that both nodes reject changes nothing")
+  func rejectedByBoth() {
+    var routes = Self.routes(1...2)
+    routes.noteSent(Self.auth(1))
+    #expect(routes.receive(Self.answer(1, .ok)) == .goOn)
+    routes.noteSent(Self.auth(2))
+    #expect(routes.noteRejected(2) == true)
+    #expect(routes.receive(Self.answer(2, .expiredToken)) == .goOn)
+    #expect(routes.beginning(nil).last == Self.auth(1))
+  }
+
+  @Test("a link ends at which the leader knows the client as another user than this node")
+  func accepted() {
+    var early = Self.routes(1...1)
+    early.noteSent(Self.auth(1))
+    var late = early
+    #expect(early.noteRejected(1) == true)
+    #expect(early.receive(Self.answer(1, .ok)) == .end)
+    #expect(late.receive(Self.answer(1, .ok)) == .goOn)
+    #expect(late.noteRejected(1) == false)
+    // The leader knows no user, and this node the one before.
+    var begun = Self.routes(1...2)
+    begun.noteSent(Self.auth(2))
+    #expect(begun.noteRejected(2) == true)
+    #expect(begun.receive(Self.answer(2, .invalidToken)) == .end)
   }
 }
 
