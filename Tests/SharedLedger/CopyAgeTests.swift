@@ -36,9 +36,9 @@ struct CopyAgeTests {
   @Test("a node that reads the log without reaching its end lets its clients go")
   func slow() async throws {
     let cluster = TestCluster()
-    let first = cluster.node()
+    let first = cluster.node { $0.leaseLifetime = .seconds(600) }
     try await first.lead()
-    let second = cluster.node()
+    let second = cluster.node { $0.leaseLifetime = .seconds(600) }
     let server = AgingServer(second.ledger)
     second.ledger.follow(with: server)
     await second.follow()

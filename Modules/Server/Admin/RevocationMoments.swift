@@ -18,13 +18,14 @@ enum RevocationMoments {
     let issued = newestIssues(of: Set(users), at: server)
     // Tokens that were issued in this very second are meant, too.
     let now = server.ambient.millisecondsSinceEpoch() / 1_000
+    let all = changes.flatMap { change -> [RevocationChange] in
+      guard change.moment == .now else { return [change] }
+      let newest = max(now, issued[ExactText(change.user)] ?? now)
+      return [RevocationChange(change.user, .before(newest + 1)), change]
+    }
+    guard all.count <= Revocations.most else { return request }
     var resolved = request
-    resolved.operation = .revoke(
-      changes.flatMap { change -> [RevocationChange] in
-        guard change.moment == .now else { return [change] }
-        let newest = max(now, issued[ExactText(change.user)] ?? now)
-        return [RevocationChange(change.user, .before(newest + 1)), change]
-      })
+    resolved.operation = .revoke(all)
     return resolved
   }
 

@@ -155,11 +155,15 @@ extension DirectFrame {
       throw .malformed("no revocations")
     }
     var users: Set<ExactText> = []
+    // The user of the revocation before, if that has a moment in seconds.
+    var dated: String?
     return try items.map { item throws(DirectFrameError) in
       guard case .array(let parts) = item, parts.count == 2, let user = parts[0].text,
         (1...Revocations.userBytes).contains(user.utf8.count),
-        users.insert(ExactText(user)).inserted
+        users.insert(ExactText(user)).inserted || parts[1] == .bool(true) && dated == user
       else { throw .malformed("a revocation of no user") }
+      dated = nil
+      if case .integer = parts[1] { dated = user }
       switch parts[1] {
       case .bool(true): return RevocationChange(user, .now)
       case .integer(let seconds) where seconds >= 0:

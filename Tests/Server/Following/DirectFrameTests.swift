@@ -69,6 +69,7 @@ extension DirectRequest.Operation {
       .set(.defaultWriteSizeLimit, .string("small")),
       .set(.strictTriggerValidation, .object([.init("a", .array([.null, .double(0.5)]))])),
       .revoke([.init("ada", .now), .init("*", .before(17)), .init("é", .never)]), .revoke([]),
+      .revoke([.init("ada", .before(17)), .init("ada", .now)]),
     ]
   }
 
