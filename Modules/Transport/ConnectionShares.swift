@@ -1,5 +1,3 @@
-import TernTransport
-
 /// Counts connections by address, so that no address takes all places. The networks of IPv6 count
 /// as one address each, as they do in `MemoryBudget`.
 package struct ConnectionShares: Sendable {

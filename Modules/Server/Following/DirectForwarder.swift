@@ -10,9 +10,6 @@ import TernTransport
 /// ``DirectRefusal/unavailable(_:)`` when it cannot be asked or its answer does not come. A request
 /// that was sent is never sent again.
 ///
-/// Requests are not multiplexed: one link carries one request at a time. A slow answer therefore
-/// delays no other request, and a link whose answer is missing can simply be closed.
-///
 /// Life of a request: encoded (large ones on a queue beside the executor), sent over a kept or a
 /// new link, answered or expired. The client's address is charged with the frame and the answer.
 package actor DirectForwarder {
@@ -21,9 +18,6 @@ package actor DirectForwarder {
   /// The time that a link is kept for further requests of its client.
   static let idleTime: Duration = .seconds(10)
   /// The most links that are kept for one client address.
-  ///
-  /// Links are kept by client, since the leader counts rates and memory by the address that the
-  /// link names.
   static let idlePerClient = 4
   /// The most links that are kept in all.
   static let mostIdle = 256
@@ -329,8 +323,7 @@ extension DirectForwarder {
 
   /// Handles what a link has received.
   ///
-  /// A link carries exactly one answer at a time. Anything else breaks the protocol and ends the
-  /// link.
+  /// Anything but answers to its own requests breaks the protocol, and ends the link.
   private func receive(_ frames: [[UInt8]], over id: UInt64) {
     guard let link = links[id] else { return }
     let numbers = Set(frames.compactMap { DirectFrame.number(of: $0) })
