@@ -116,7 +116,7 @@ extension PostgresStatement {
   static let state = PostgresStatement(
     """
     select s.position, s.epoch, s.oldest, m.position, s.beat, s.leader, s.address,
-    cast(extract(epoch from clock_timestamp()) * 1000 as bigint)
+    cast(extract(epoch from current_timestamp) * 1000 as bigint)
     from tern_shard s join tern_mark m on m.shard = s.shard where s.shard = $1
     """, isKept: true)
   /// Shard, epoch, position, identifier, record. The lock of the shard's row hands positions out

@@ -168,7 +168,7 @@ struct ShardedCallsTests {
       #expect(link.route(opening, by: directory) == [ShardedFrame(opening, place)])
       #expect(link.route(put, by: directory) == [ShardedFrame(put, place)])
       #expect(link.receives(put, from: 1) == (place == .node(1)) && !link.receives(put, from: 2))
-      #expect(link.lose(1, "gone") == nil && link.keepAlive == nil)
+      #expect(link.lose(1, "gone") == nil && link.keepAlive == TreeRoutes.keepAlive)
     }
     // What comes before an opening decides nothing, and an opening is short.
     let link = ShardedLink(number: 1)
