@@ -218,7 +218,10 @@ extension ClientFlags {
   /// The database of documents that `--ns` names, by its resource name.
   private func documentDatabase() throws(ConfigurationError) -> DocumentDatabase? {
     guard let ns, ns.hasPrefix("projects/") else { return nil }
-    guard let database = DocumentDatabase(resourceName: ns) else {
+    let parts = ns.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 4, parts[2] == "databases",
+      let database = try? DocumentDatabase(projectID: parts[1], databaseID: parts[3])
+    else {
       let reason = "--ns \(ns) is no database: projects/P/databases/D names one of documents"
       throw .refused(section: "documents", reason: reason)
     }

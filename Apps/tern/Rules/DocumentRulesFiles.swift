@@ -52,13 +52,19 @@ struct DocumentRulesFiles: Equatable, Sendable {
     )
   }
 
-  private static func rules(at path: String) throws -> DocumentRules {
+  /// Reads a file with rules.
+  ///
+  /// An empty one would allow nothing; a file that is being written, or was cut off, is meant
+  /// otherwise.
+  private static func source(at path: String) throws(Failure) -> [UInt8] {
     let source = try fileBytes(at: path)
-    // Nothing would be allowed; a file that is being written, or was cut off, is meant otherwise.
-    if source.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
-      throw Failure(.usage, "\(path) is empty; rules that deny everything are: "
-        + "service cloud.firestore { }")
-    }
+    if source.contains(where: { $0 > 0x20 }) { return source }
+    throw Failure(
+      .usage, "\(path) is empty; rules that deny everything are: service cloud.firestore { }")
+  }
+
+  private static func rules(at path: String) throws -> DocumentRules {
+    let source = try Self.source(at: path)
     do {
       return try DocumentRules(source: source)
     } catch let error as DocumentRulesError {

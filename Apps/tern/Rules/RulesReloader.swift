@@ -20,7 +20,7 @@ struct RulesReloader<Rules: Sendable>: Sendable {
   /// - Parameter path: A file that was read just before.
   init(
     path: String, clock: any Clock<Duration> = ContinuousClock(),
-    load: @escaping @Sendable () throws -> Rules, 
+    load: @escaping @Sendable () throws -> Rules,
     tell: @escaping @Sendable (String, Logger.Level) -> Void
   ) {
     self.path = path
