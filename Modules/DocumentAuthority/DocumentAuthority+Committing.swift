@@ -258,7 +258,8 @@ private struct CommitDraft {
 
   /// The reason a document cannot be stored or indexed; `nil` when it can.
   ///
-  /// - Complexity: O(1) for small documents; otherwise the index entries are made and counted.
+  /// - Complexity: O(1) for small documents; otherwise the index entries are counted, as far as
+  ///   the limits.
   private static func limits(of document: Document) -> DocumentStatus? {
     guard let fields = document.fields else { return nil }
     if fields.bytes.count > DocumentAuthorityLimits.packedBytes {
@@ -267,14 +268,16 @@ private struct CommitDraft {
     }
     // Every entry stems from a byte of its own, and none has more than two thousand.
     if fields.bytes.count < 4_000 { return nil }
-    let entries = FieldEntries(fields).entries
-    let size = entries.reduce(0) { $0 + $1.count + document.key.text.utf8.count }
-    if entries.count <= DocumentAuthorityLimits.entriesPerDocument,
-      size <= DocumentAuthorityLimits.entryBytesPerDocument
-    {
-      return nil
-    }
+    var walk = FieldEntryWalk(
+      countLimit: DocumentAuthorityLimits.entriesPerDocument,
+      byteLimit: DocumentAuthorityLimits.entryBytesPerDocument,
+      bytesPerEntry: document.key.text.utf8.count)
+    walk.visit(fields)
+    if !walk.isExceeded { return nil }
+    let limits =
+      "\(DocumentAuthorityLimits.entriesPerDocument), or "
+      + "\(DocumentAuthorityLimits.entryBytesPerDocument) bytes of them"
     return DocumentStatus(
-      .invalidArgument, "\(document.key) has too many index entries: \(entries.count).")
+      .invalidArgument, "\(document.key) has too many index entries: more than \(limits).")
   }
 }

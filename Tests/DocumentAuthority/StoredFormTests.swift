@@ -169,6 +169,41 @@ import Testing
     }
   }
 
+  @Test("the field of a long path is the same from the planner and from a document")
+  func longFields() {
+    for length in [1, 60, 166, 167, 168, 169, 170, 505, 506, 507, 508, 509, 510, 511, 1_500] {
+      let name = String(repeating: "n", count: length)
+      var value = DocumentValue.boolean(true)
+      for _ in 0..<3 { value = .map(DocumentMap([(name, value)])) }
+      guard case .map(let map) = value else { return }
+      let expected = (1...3).map { depth in
+        FieldEntries.field(
+          DocumentFieldPath(unchecked: Array(repeating: name, count: depth)))
+          + [FieldEntries.Claim.value]
+      }
+      let entries = FieldEntries(DocumentFields(map)).entries
+      #expect(entries.count == 3)
+      for field in expected { #expect(entries.contains { $0.starts(with: field) }, "\(length)") }
+    }
+  }
+
+  @Test("entries are counted as far as a limit, equal elements of an array once")
+  func countedEntries() {
+    let numbers = DocumentFields(["a": .array((0..<5_000).map { .integer($0) })])
+    var walk = FieldEntryWalk(countLimit: 100)
+    walk.visit(numbers)
+    #expect(walk.isExceeded && walk.count == 101)
+    walk = FieldEntryWalk(byteLimit: 3_000, bytesPerEntry: 100)
+    walk.visit(numbers)
+    #expect(walk.isExceeded && (8...20).contains(walk.count))
+    walk = FieldEntryWalk(countLimit: 3)
+    walk.visit(["a": .array((0..<5_000).map { .boolean($0.isMultiple(of: 2)) })])
+    #expect(!walk.isExceeded && walk.count == 3)
+    walk = FieldEntryWalk(countLimit: 10)
+    walk.visit(DocumentFields(DocumentMap((0..<5_000).map { ("f\($0)", .boolean(true)) })))
+    #expect(walk.isExceeded && walk.count == 11 && walk.entries.isEmpty)
+  }
+
   @Test("values in an index sort as values do, as far as they are whole", arguments: UInt64(1)...40)
   func indexOrder(seed: UInt64) {
     var random = RandomDocuments(seed)

@@ -112,6 +112,56 @@ struct WatchTests {
     #expect(world.watch.matchCount == 3)
   }
 
+  @Test("of very many fields that queries fix, only those of the document are looked at")
+  func fixedFields() throws {
+    let world = try WatchWorld()
+    let collection = try DocumentQuery.collection(CollectionPath("c"))
+    for number in 0..<200 {
+      let path = number.isMultiple(of: 2) ? ["f\(number)"] : ["m", "f\(number)"]
+      let query = try collection.where(DocumentFieldPath(unchecked: path), .equal, 1)
+      try world.listen(client(number, [.query(query.target)]), 1)
+    }
+    let fields: DocumentFields = ["f4": 1, "f6": 2, "m": .map(["f7": 1, "f4": 1, "f9": 3])]
+    let entered = try world.write([set("c/a", fields)])
+    #expect(entered.map { $0.subscribers.map(\.stream) } == [[4], [7]])
+    #expect(world.watch.matchCount == 2)
+    let left = try world.write([set("c/a", ["f6": 1])])
+    #expect(left.map { $0.subscribers.map(\.stream) } == [[4], [6], [7]])
+    #expect(world.watch.matchCount == 5)
+    // The fields that are looked at are work.
+    let many = DocumentMap((0..<160).map { ("g\($0)", .integer(1)) })
+    try world.write([set("c/b", DocumentFields(many))])
+    #expect(world.watch.matchCount == 15)
+  }
+
+  @Test("a change that moves no document of a window is not compared with all of them")
+  func windowsInPlace() throws {
+    let world = try WatchWorld()
+    for first in [Int64(0), 350] {
+      try world.write(
+        (first..<first + 350).map {
+          set(DocumentKey(unchecked: "c/d\($0)"), ["n": .integer($0)])
+        })
+    }
+    let query = try DocumentQuery.collection(CollectionPath("c")).ordered(by: "n").first(320)
+    let client = client(1, [.query(query.target)])
+    try world.listen(client, 1)
+    func matches(_ mutation: DocumentMutation) throws -> Int {
+      let before = world.watch.matchCount
+      try world.write([mutation])
+      let subject = try #require(client.held[1])
+      #expect(try subject.documents == world.expected(subject.subject))
+      return world.watch.matchCount - before
+    }
+    #expect(try matches(set("c/d7", ["n": 7, "more": 1])) == 1)
+    #expect(client.held[1]?.documents["c/d7"]?.fields?["more" as String] == .integer(1))
+    #expect(try matches(set("c/d330", ["n": 330, "more": 1])) == 1, "beyond the limit")
+    #expect(try matches(set("c/new", ["n": 5_000])) == 1, "far behind")
+    #expect(try matches(set("c/d8", ["n": 5_001])) > 20)
+    #expect(try matches(set("c/first", ["n": -1])) > 20)
+    #expect(try matches(.delete("c/d9")) > 20)
+  }
+
   @Test("queries whose texts could be confused are watched apart, each with its own result")
   func confusion() throws {
     let world = try WatchWorld()

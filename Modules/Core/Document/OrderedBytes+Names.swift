@@ -70,6 +70,49 @@ extension OrderedBytes {
     digest.update(bytes)
     return bytes.prefix(limit - 20) + digest.digest()
   }
+
+  /// The beginning of a field path, which grows name by name and is abbreviated at its end.
+  ///
+  /// A further name costs its own bytes, however long the path above it is.
+  package struct FieldPrefix {
+    private let limit: Int
+    /// The first bytes of the path, at most ``limit`` of them.
+    private var head: [UInt8] = []
+    /// The hash of all bytes so far; `nil` while ``head`` has them all.
+    private var digest: SHA1?
+
+    /// The prefix of all paths.
+    ///
+    /// - Parameter limit: The most bytes of a path, at least 21.
+    package init(limit: Int) { self.limit = limit }
+
+    /// Returns the prefix of the fields in a map.
+    package func appending(_ name: Span<UInt8>) -> FieldPrefix {
+      var bytes: [UInt8] = []
+      OrderedBytes.appendFieldName(name, to: &bytes)
+      var prefix = self
+      prefix.append(bytes)
+      return prefix
+    }
+
+    /// The bytes of the path that ends here: those of ``OrderedBytes/abbreviated(_:to:)``.
+    package var path: [UInt8] {
+      var whole = self
+      whole.append([OrderedBytes.end])
+      guard let digest = whole.digest else { return whole.head }
+      return whole.head.prefix(limit - 20) + digest.digest()
+    }
+
+    private mutating func append(_ bytes: [UInt8]) {
+      if digest == nil, head.count + bytes.count > limit {
+        var beginning = SHA1()
+        beginning.update(head)
+        digest = beginning
+      }
+      digest?.update(bytes)
+      head += bytes.prefix(limit - head.count)
+    }
+  }
 }
 
 extension Packed {

@@ -1,4 +1,5 @@
 import TernCore
+import TernStorage
 
 /// The entries one document has in the indexes of single fields, without scope and document.
 ///
@@ -17,44 +18,18 @@ struct FieldEntries {
   }
 
   /// Ascending, each once.
-  private(set) var entries: [[UInt8]] = []
+  let entries: [[UInt8]]
 
   /// The entries of these fields.
   init(_ fields: DocumentFields) {
-    collect(fields.bytes, at: 0, below: [])
-    entries.sort { $0.lexicographicallyPrecedes($1) }
+    var walk = FieldEntryWalk(keepsEntries: true)
+    walk.visit(fields)
     var unique: [[UInt8]] = []
-    unique.reserveCapacity(entries.count)
-    for entry in entries where unique.last != entry { unique.append(entry) }
-    entries = unique
-  }
-
-  /// - Parameters:
-  ///   - bytes: The packed fields of the document.
-  ///   - offset: The position of a value; only maps have fields to visit.
-  ///   - names: The encoded names on the way to it.
-  private mutating func collect(_ bytes: [UInt8], at offset: Int, below names: [UInt8]) {
-    Packed.forEachField(of: bytes.span, at: offset) { name, value in
-      var inner = names
-      OrderedBytes.appendFieldName(name, to: &inner)
-      let field = FieldEntries.field(unended: inner)
-      add(field + [Claim.value], bytes, value)
-      if let elements = Packed.elements(of: bytes.span, at: value) {
-        var next = elements.lowerBound
-        while next < elements.upperBound {
-          add(field + [Claim.element], bytes, next)
-          Packed.skip(bytes.span, &next)
-        }
-      }
-      collect(bytes, at: value, below: inner)
+    unique.reserveCapacity(walk.entries.count)
+    for entry in walk.entries.sorted(by: bytesPrecede) where unique.last != entry {
+      unique.append(entry)
     }
-  }
-
-  /// - Parameter claim: Field and claim, which the value follows.
-  private mutating func add(_ claim: [UInt8], _ bytes: [UInt8], _ offset: Int) {
-    var entry = claim
-    _ = IndexValue.append(bytes.span, at: offset, to: &entry)
-    entries.append(entry)
+    entries = unique
   }
 
   /// The bytes of a field path in an entry.
@@ -65,17 +40,91 @@ struct FieldEntries {
     for name in path.names {
       name.withSpan { OrderedBytes.appendFieldName($0, to: &bytes) }
     }
-    return field(unended: bytes)
-  }
-
-  private static func field(unended names: [UInt8]) -> [UInt8] {
-    var field = names
-    OrderedBytes.endPath(&field)
-    return OrderedBytes.abbreviated(field, to: DocumentRows.Limits.fieldBytes)
+    OrderedBytes.endPath(&bytes)
+    return OrderedBytes.abbreviated(bytes, to: DocumentRows.Limits.fieldBytes)
   }
 
   /// The prefix of the key entries of all documents in a group.
   static let keyField: [UInt8] = [0]
+}
+
+/// The entries of one document in no order, each once, as they are found.
+struct FieldEntryWalk {
+  /// The most entries before the walk ends.
+  private let countLimit: Int
+  /// The most bytes of entries before it ends.
+  private let byteLimit: Int
+  /// The bytes that each entry counts besides its own.
+  private let bytesPerEntry: Int
+  private let keepsEntries: Bool
+  /// The entries, if they are kept.
+  private(set) var entries: [[UInt8]] = []
+  /// The number of entries.
+  private(set) var count = 0
+  /// The bytes of them.
+  private(set) var byteCount = 0
+
+  /// True when the walk has ended at a limit.
+  var isExceeded: Bool { count > countLimit || byteCount > byteLimit }
+
+  /// A walk that keeps the entries, or counts them as far as the limits.
+  init(
+    keepsEntries: Bool = false, countLimit: Int = .max, byteLimit: Int = .max,
+    bytesPerEntry: Int = 0
+  ) {
+    self.keepsEntries = keepsEntries
+    self.countLimit = countLimit
+    self.byteLimit = byteLimit
+    self.bytesPerEntry = bytesPerEntry
+  }
+
+  /// Finds the entries of these fields.
+  ///
+  /// - Complexity: O(bytes of the fields), whatever they are: a name counts once for each field of
+  ///   its map, with at most ``DocumentRows/Limits/fieldBytes``.
+  mutating func visit(_ fields: DocumentFields) {
+    visit(fields.bytes, at: 0, OrderedBytes.FieldPrefix(limit: DocumentRows.Limits.fieldBytes))
+  }
+
+  /// - Parameters:
+  ///   - bytes: The packed fields of the document.
+  ///   - offset: The position of a value; only maps have fields to visit.
+  ///   - prefix: The way to it.
+  private mutating func visit(
+    _ bytes: [UInt8], at offset: Int, _ prefix: OrderedBytes.FieldPrefix
+  ) {
+    Packed.forEachField(of: bytes.span, at: offset) { name, value in
+      if isExceeded { return }
+      let inner = prefix.appending(name)
+      let field = inner.path
+      var index: [UInt8] = []
+      _ = IndexValue.append(bytes.span, at: value, to: &index)
+      add(field, FieldEntries.Claim.value, index)
+      if let elements = Packed.elements(of: bytes.span, at: value) {
+        visit(elements, of: bytes, field)
+      }
+      visit(bytes, at: value, inner)
+    }
+  }
+
+  /// Finds the entries of the elements of an array.
+  private mutating func visit(_ elements: Range<Int>, of bytes: [UInt8], _ field: [UInt8]) {
+    var known: Set<[UInt8]> = []
+    var value: [UInt8] = []
+    var next = elements.lowerBound
+    while next < elements.upperBound, !isExceeded {
+      value.removeAll(keepingCapacity: true)
+      _ = IndexValue.append(bytes.span, at: next, to: &value)
+      if known.insert(value).inserted { add(field, FieldEntries.Claim.element, value) }
+      Packed.skip(bytes.span, &next)
+    }
+  }
+
+  private mutating func add(_ field: [UInt8], _ claim: UInt8, _ value: [UInt8]) {
+    count += 1
+    byteCount += field.count + 1 + value.count + bytesPerEntry
+    if keepsEntries { entries.append(field + [claim] + value) }
+  }
 }
 
 /// A value as indexes hold it: its first bytes in order.

@@ -42,8 +42,11 @@ package final class DocumentWatch {
   var told = LastSnapshotCache()
   /// The groups whose windows keep more than their subscribers are charged for.
   private var grown: [WatchGroup] = []
-  /// The number of times a changed document was matched with a query.
+  /// The number of times a changed document was matched with a query; work on its fields and on
+  /// windows counts as well, by what it takes.
   package private(set) var matchCount = 0
+  /// So many fields or shown documents take about as long as a match.
+  private static let visitsPerMatch = 16
 
   /// Creates a watch without subscribers.
   package init(_ authority: DocumentAuthority, limits: DocumentWatchLimits = .init()) {
@@ -86,7 +89,10 @@ package final class DocumentWatch {
     told.removeAll()
     var concerned: [Int: (group: WatchGroup, changes: [DocumentCommitChange])] = [:]
     for change in decision.changes {
-      for group in index.candidates(for: change) {
+      var visits = 0
+      let candidates = index.candidates(for: change, visits: &visits)
+      matchCount += visits / Self.visitsPerMatch
+      for group in candidates {
         matchCount += 1
         concerned[group.serial, default: (group, [])].changes.append(change)
       }
@@ -122,7 +128,9 @@ package final class DocumentWatch {
     }
     // Taken out, so that it is changed in place.
     group.window = nil
+    let before = window.comparedCount
     let messages = try window.update(changes, at: version, reading)
+    matchCount += (window.comparedCount - before) / Self.visitsPerMatch
     group.window = window
     if group.heldCount > group.chargedCount { grown.append(group) }
     return messages

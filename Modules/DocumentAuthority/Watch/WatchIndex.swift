@@ -43,12 +43,14 @@ struct WatchIndex {
 
   /// The groups that may have to be told, each once, in the order in which they were made.
   ///
-  /// - Complexity: O(candidates), and a look-up for each field that queries of the collection fix.
-  func candidates(for change: DocumentCommitChange) -> [WatchGroup] {
+  /// - Parameter visits: Counts the fields of the document that were looked at.
+  /// - Complexity: O(candidates), and a look-up for each field of the document, or for each field
+  ///   that queries of the collection fix when these are few.
+  func candidates(for change: DocumentCommitChange, visits: inout Int) -> [WatchGroup] {
     var found: [ObjectIdentifier: WatchGroup] = documents[change.key] ?? [:]
     let collection = change.key.collection
-    collections[collection]?.collect(change, into: &found)
-    groups[ExactText(collection.id)]?.collect(change, into: &found)
+    collections[collection]?.collect(change, into: &found, &visits)
+    groups[ExactText(collection.id)]?.collect(change, into: &found, &visits)
     return found.values.sorted { $0.serial < $1.serial }
   }
 }
@@ -84,12 +86,18 @@ private struct WatchIndexBucket {
   private var others: [ObjectIdentifier: WatchGroup] = [:]
   /// By a field, and the value that they want it to have.
   private var fixed: [DocumentFieldPath: [[UInt8]: [ObjectIdentifier: WatchGroup]]] = [:]
+  /// The names of the longest path in ``fixed``, or of one that was there.
+  private var depth = 0
+
+  /// Up to this many paths are looked up one by one, each by a walk over the fields.
+  private static let fewPaths = 16
 
   var isEmpty: Bool { others.isEmpty && fixed.isEmpty }
 
   mutating func add(_ group: WatchGroup) {
     if let (path, value) = WatchIndexBucket.label(of: group) {
       fixed[path, default: [:]][value, default: [:]][ObjectIdentifier(group)] = group
+      depth = max(depth, path.names.count)
     } else {
       others[ObjectIdentifier(group)] = group
     }
@@ -105,15 +113,41 @@ private struct WatchIndexBucket {
 
   /// Collects the groups that a change may concern. The value before counts as well as the one
   /// after: a document may leave a query's result.
-  func collect(_ change: DocumentCommitChange, into found: inout [ObjectIdentifier: WatchGroup]) {
+  func collect(
+    _ change: DocumentCommitChange, into found: inout [ObjectIdentifier: WatchGroup],
+    _ visits: inout Int
+  ) {
     found.merge(others) { group, _ in group }
-    for (path, values) in fixed {
-      for fields in [change.before.fields, change.after.fields] {
-        guard let value = fields?[path], let groups = values[WatchIndexBucket.bytes(value)] else {
+    for case let fields? in [change.before.fields, change.after.fields] {
+      if fixed.count > Self.fewPaths {
+        visit(fields, at: 0, below: [], into: &found, &visits)
+        continue
+      }
+      for (path, values) in fixed {
+        guard let value = fields[path], let groups = values[WatchIndexBucket.bytes(value)] else {
           continue
         }
         found.merge(groups) { group, _ in group }
       }
+    }
+  }
+
+  /// Collects the groups that want a field of the map at `offset` to be as it is, or one in it.
+  private func visit(
+    _ fields: DocumentFields, at offset: Int, below names: [String],
+    into found: inout [ObjectIdentifier: WatchGroup], _ visits: inout Int
+  ) {
+    Packed.forEachField(of: fields.bytes.span, at: offset) { name, value in
+      visits += 1
+      var text: [UInt8] = []
+      for index in 0..<name.count { text.append(name[index]) }
+      let path = names + [String(decoding: text, as: UTF8.self)]
+      if let values = fixed[DocumentFieldPath(unchecked: path)] {
+        var bytes: [UInt8] = []
+        _ = IndexValue.append(fields.bytes.span, at: value, to: &bytes)
+        if let groups = values[bytes] { found.merge(groups) { group, _ in group } }
+      }
+      if path.count < depth { visit(fields, at: value, below: path, into: &found, &visits) }
     }
   }
 

@@ -35,6 +35,8 @@ struct WatchWindow {
   private var isComplete = false
   /// False until ``load(_:)``.
   private var isLoaded = false
+  /// The number of shown documents that were compared with those shown before.
+  private(set) var comparedCount = 0
 
   init(_ query: DocumentQuery) {
     self.query = query
@@ -87,10 +89,13 @@ struct WatchWindow {
   ///   - changes: Each document once.
   ///   - version: As of when missing documents are missing.
   /// - Returns: What changes for those who watch, in the order of keys.
+  /// - Complexity: O(changes × log(candidates)) as long as no document comes, goes or moves.
   mutating func update(
     _ changes: [DocumentCommitChange], at version: DocumentVersion, _ reading: DocumentReading
   ) throws(StorageError) -> [WatchChange] {
+    if let changed = updateInPlace(changes, at: version) { return changed }
     let before = shown
+    defer { comparedCount += before.count + candidates.count }
     for change in changes {
       remove(change.key)
       if matcher.matches(change.after) { offer(change.after) }
@@ -99,6 +104,41 @@ struct WatchWindow {
     if !isComplete, candidates.count < reach { try reload(reading) }
     let documents = Dictionary(uniqueKeysWithValues: changes.map { ($0.key, $0.after) })
     return try WatchWindow.differences(before, shown, documents, at: version, reading)
+  }
+
+  /// Follows changes after which the window has the same documents in the same places.
+  ///
+  /// - Returns: The messages about those that are shown; `nil`, and nothing has changed, when a
+  ///   document comes, goes or moves.
+  private mutating func updateInPlace(
+    _ changes: [DocumentCommitChange], at version: DocumentVersion
+  ) -> [WatchChange]? {
+    if candidates.count < reach, !isComplete { return nil }
+    var isTurnedAway = false
+    var result: [(key: DocumentKey, change: WatchChange)] = []
+    for change in changes {
+      let matches = matcher.matches(change.after)
+      if let place = places[change.key] {
+        guard matches, self.place(of: change.after) == place else { return nil }
+        let index = index(of: place)
+        if index >= query.offset, index < reach {
+          result.append((change.key, WatchChange(change.after, at: version)))
+        }
+      } else if matches {
+        if isAccepted(place(of: change.after)) { return nil }
+        isTurnedAway = true
+      }
+    }
+    if isTurnedAway { isComplete = false }
+    return result.sorted { $0.key < $1.key }.map(\.change)
+  }
+
+  /// Returns true when a document at a place is known to be among the first.
+  private func isAccepted(_ place: [UInt8]) -> Bool {
+    if isComplete, candidates.count < capacity { return true }
+    // Behind the last candidate there may be documents before this one.
+    guard let last = candidates.last else { return false }
+    return bytesPrecede(place, last.place)
   }
 
   /// Compares two windows.
@@ -139,15 +179,11 @@ struct WatchWindow {
   /// - Complexity: O(candidates), for the insertion.
   private mutating func offer(_ document: Document) {
     let candidate = Candidate(place: place(of: document), key: document.key)
-    let isFull = candidates.count >= capacity
-    if !isComplete || isFull {
-      // Behind the last candidate there may be documents before this one.
-      guard let last = candidates.last, bytesPrecede(candidate.place, last.place) else {
-        isComplete = false
-        return
-      }
+    guard isAccepted(candidate.place) else {
+      isComplete = false
+      return
     }
-    if isFull, let dropped = candidates.popLast() {
+    if candidates.count >= capacity, let dropped = candidates.popLast() {
       places[dropped.key] = nil
       isComplete = false
     }
