@@ -80,10 +80,15 @@ final class WatchAddresses {
   /// A link may know the thing by several targets of one call.
   private func joinTargets() {
     var positions: [UInt32: Int] = [:]
+    // The links of each call that has several targets.
+    var known: [UInt32: Set<Int>] = [:]
     for part in shared {
       if let position = positions[part.call] {
-        let known = Set(wholes[position].slots)
-        wholes[position].slots += part.slots.filter { !known.contains($0) }
+        var slots = known.removeValue(forKey: part.call) ?? Set(wholes[position].slots)
+        for slot in part.slots where slots.insert(slot).inserted {
+          wholes[position].slots.append(slot)
+        }
+        known[part.call] = slots
       } else {
         positions[part.call] = wholes.count
         wholes.append((part.call, part.slots))
