@@ -12,7 +12,7 @@ public struct DisconnectOperations: Sendable {
     /// The deferred writes in order of registration.
     public private(set) var writes: [[UInt8]] = []
     /// The bytes of ``writes`` together.
-    private(set) var byteCount = 0
+    public private(set) var byteCount = 0
     /// Since when the session is without a connection; `nil` while it has one.
     var orphanedAt: Int64?
 
@@ -33,7 +33,7 @@ public struct DisconnectOperations: Sendable {
   public enum Refusal: Error, Hashable, Sendable {
     /// The session registered as many operations as allowed.
     case tooManyWrites(limit: Int)
-    /// The operations of the session take as many bytes as allowed.
+    /// The operations of the session, or of all sessions, take as many bytes as allowed.
     case tooManyBytes(limit: Int)
   }
 
@@ -41,6 +41,8 @@ public struct DisconnectOperations: Sendable {
   /// The limits in force.
   public let limits: PresenceLimits
   private var estates: [UInt128: PendingDisconnects] = [:]
+  /// The bytes of the operations of all sessions.
+  private var byteCount = 0
 
   /// An empty book.
   public init(rows: PresenceRows, limits: PresenceLimits) {
@@ -55,6 +57,7 @@ public struct DisconnectOperations: Sendable {
   ) throws(StorageError) {
     estates = try rows.read(from: view)
     for session in estates.keys { estates[session]?.orphanedAt = now }
+    byteCount = estates.values.reduce(0) { $0 + $1.byteCount }
   }
 
   /// Returns true when the session registered operations.
@@ -80,6 +83,9 @@ public struct DisconnectOperations: Sendable {
     guard bytes + write.count <= share * limits.deferredBytes else {
       throw .tooManyBytes(limit: limits.deferredBytes)
     }
+    guard isCancellation || byteCount + write.count <= limits.deferredBytesInAll else {
+      throw .tooManyBytes(limit: limits.deferredBytesInAll)
+    }
     // One row each, whatever the limit of them all.
     let longest = StorageLimits.valueBytes
     guard write.count <= longest, owner.count <= longest else {
@@ -88,6 +94,7 @@ public struct DisconnectOperations: Sendable {
     var added = [rows.write(of: session, number: count, write)]
     if estates[session] == nil { added.insert(rows.owner(of: session, owner), at: 0) }
     estates[session, default: PendingDisconnects(owner: owner)].append(write)
+    byteCount += write.count
     return added
   }
 
@@ -97,8 +104,9 @@ public struct DisconnectOperations: Sendable {
   public mutating func replace(
     _ writes: [[UInt8]], of session: UInt128
   ) -> (removed: KeyRange, rows: [Row])? {
-    guard estates[session] != nil else { return nil }
+    guard let before = estates[session]?.byteCount else { return nil }
     estates[session]?.replaceWrites(with: writes)
+    byteCount += (estates[session]?.byteCount ?? 0) - before
     let added = writes.indices.map { rows.write(of: session, number: $0, writes[$0]) }
     return (rows.writes(of: session), added)
   }
@@ -107,7 +115,9 @@ public struct DisconnectOperations: Sendable {
   ///
   /// The estate is gone from the book, so that it cannot be handed over twice.
   public mutating func end(_ session: UInt128) -> (estate: PendingDisconnects, rows: KeyRange)? {
-    estates.removeValue(forKey: session).map { ($0, rows.range(of: session)) }
+    guard let estate = estates.removeValue(forKey: session) else { return nil }
+    byteCount -= estate.byteCount
+    return (estate, rows.range(of: session))
   }
 
   /// The sessions without a connection whose grace is over at `now`, in order of their ids.

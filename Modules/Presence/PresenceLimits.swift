@@ -10,15 +10,19 @@ public struct PresenceLimits: Hashable, Sendable {
   public var deferredWrites: Int
   /// The most bytes in the deferred writes of one session. Default 16 MiB.
   public var deferredBytes: Int
+  /// The most bytes in the deferred writes of all sessions, which stay in memory. Default 256 MiB.
+  public var deferredBytesInAll: Int
 
   /// The defaults, but for what is given.
   public init(
     silence: Duration = .seconds(60), grace: Duration = .seconds(30),
-    deferredWrites: Int = 1_000, deferredBytes: Int = 16 << 20
+    deferredWrites: Int = 1_000, deferredBytes: Int = 16 << 20,
+    deferredBytesInAll: Int = 256 << 20
   ) {
     self.silence = silence
     self.grace = grace
     self.deferredWrites = deferredWrites
     self.deferredBytes = deferredBytes
+    self.deferredBytesInAll = deferredBytesInAll
   }
 }

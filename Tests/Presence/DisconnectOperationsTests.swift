@@ -55,6 +55,33 @@ struct DisconnectOperationsTests {
     #expect(book.estate(of: 5)?.writes == [[4]])
   }
 
+  @Test("all sessions together leave only so many bytes, and can always take back")
+  func bytesInAll() throws {
+    let disk = MemoryStore()
+    let limits = PresenceLimits(deferredBytes: 10, deferredBytesInAll: 12)
+    var book = DisconnectOperations(rows: rows, limits: limits)
+    try store(try book.append(Array(repeating: 0, count: 8), of: 5, owner: []), in: disk)
+    var restored = DisconnectOperations(rows: rows, limits: limits)
+    try disk.read { snapshot throws(StorageError) in
+      try restored.restore(from: snapshot, now: 0)
+    }
+    #expect(throws: DisconnectOperations.Refusal.tooManyBytes(limit: 12)) {
+      try restored.append([1, 2, 3, 4, 5], of: 6, owner: [])
+    }
+    _ = try restored.append([1, 2, 3, 4], of: 6, owner: [])
+    #expect(throws: DisconnectOperations.Refusal.self) {
+      try restored.append([1], of: 7, owner: [])
+    }
+    _ = try restored.append([1], of: 6, owner: [], isCancellation: true)
+    _ = restored.replace([[1, 2]], of: 5)
+    _ = try restored.append([1, 2, 3, 4, 5], of: 7, owner: [])
+    #expect(throws: DisconnectOperations.Refusal.self) {
+      try restored.append([1], of: 8, owner: [])
+    }
+    _ = restored.end(7)
+    _ = try restored.append([1, 2, 3, 4, 5], of: 8, owner: [])
+  }
+
   @Test("its bytes are counted as writes come, are summed up, and are read back")
   func bytes() throws {
     let disk = MemoryStore()

@@ -1,6 +1,7 @@
 import TernCore
 import TernPresence
 import TernSecurity
+import TernStorage
 import TernTreeWire
 import Testing
 
@@ -68,6 +69,30 @@ struct SessionTests {
     #expect(try MachineBench(store: bench.store).presenceIsEmpty)
     try bench.run([.closed(slot: 1)])
     #expect(try bench.get(2, "all") == .empty)
+  }
+
+  @Test("taking back a part of much that was left does not read all of it")
+  func cancelMuch() throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    try bench.open(2)
+    let long = TreeNode(.string(String(repeating: "x", count: 50_000)))
+    _ = try bench.ask(1, left("p/a", long), left("p/b", long))
+    for path in ["p/a", "p/b"] {
+      #expect(try bench.ask(1, .onDisconnectCancel(TreePath(path))).map(\.brief) == ["ok"])
+      let changes = bench.lastCommits.flatMap(\.mutations)
+      #expect(changes.count == 1, "a row, whatever it leaves")
+      guard case .put? = changes.first else {
+        Issue.record("a cancellation is stored")
+        return
+      }
+    }
+    try bench.run([.closed(slot: 1)])
+    #expect(try bench.get(2, "p") == .empty)
+    #expect(try MachineBench(store: bench.store).presenceIsEmpty)
+    try bench.open(3)
+    _ = try bench.ask(3, left("p/a", long), left("p/b", long), .onDisconnectCancel(.root))
+    #expect(try MachineBench(store: bench.store).presenceIsEmpty)
   }
 
   @Test("a successor finds the deferred writes done before its own")

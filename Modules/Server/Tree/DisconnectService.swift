@@ -68,7 +68,8 @@ struct DisconnectService {
   /// Takes back what was left at and below a path.
   ///
   /// A cancellation is stored as a further operation unless it leaves none: then all rows of the
-  /// session are removed.
+  /// session are removed. Where much was left, that is not looked at, because all of it would be
+  /// read for each cancellation; the next summary removes what was taken back.
   mutating func takeBack(
     _ path: TreePath, _ request: TreeRequest, _ call: TreeCall, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -79,13 +80,24 @@ struct DisconnectService {
     guard batch.diskSpace == .ample else {
       return batch.respond(.init(.unavailable, detail: RefusalText.full), to: call)
     }
-    var rest = DeferredOperations(estate)
-    rest.cancel(at: path)
-    if rest.isEmpty, let (_, range) = operations.end(id) {
+    if Self.leavesNothing(of: estate, takingBack: path), let (_, range) = operations.end(id) {
       batch.add(Commit(mutations: [.remove(range)], record: []))
       return batch.respond(.init(.ok), to: call)
     }
     keep(request, call, &batch, isCancellation: true)
+  }
+
+  /// The most bytes that are read to find out if a cancellation leaves nothing.
+  private static let examinedBytes = 64 << 10
+
+  private static func leavesNothing(
+    of estate: DisconnectOperations.PendingDisconnects, takingBack path: TreePath
+  ) -> Bool {
+    if path.isRoot { return true }
+    guard estate.byteCount <= examinedBytes else { return false }
+    var rest = DeferredOperations(estate)
+    rest.cancel(at: path)
+    return rest.isEmpty
   }
 
   /// Appends the request to the session's rows. Every ``writesPerSummary`` rows the operations are
