@@ -24,20 +24,49 @@ package struct TreeAuthority: Sendable {
     } catch {
       throw .invalid(error)
     }
+    var left = Self.keyBytes
+    for entry in write.assignments
+    where !Self.hasRowKeys(of: entry.node, behind: entry.path.byteCount, within: &left) {
+      throw .tooManyKeyBytes(limit: Self.keyBytes)
+    }
+  }
+
+  /// The most bytes of the paths of all values that one write sets, each counted from the root.
+  ///
+  /// Every row, and every entry of an update in the log, has its whole path: a long path is
+  /// multiplied by what is written below it.
+  package static let keyBytes = 256 << 20
+
+  /// Returns false as soon as the paths of the rows of a node take more than `left` bytes.
+  private static func hasRowKeys(
+    of node: TreeNode, behind bytes: Int, within left: inout Int
+  ) -> Bool {
+    if !node.hasChildren || node.priority != nil { left -= bytes }
+    for (key, child) in node.children {
+      if left < 0 { return false }
+      let path = bytes + key.text.utf8.count + 1
+      if !hasRowKeys(of: child, behind: path, within: &left) { return false }
+    }
+    return left >= 0
   }
 
   /// Returns `true` if the node at `path` still has `hash`, in the form of any stock client. Reads
   /// only the node, or nothing if `hashes` has it.
   ///
-  /// - Parameter hashes: The cached hashes of the tree that `view` shows. The comparison adds to
-  ///   them. Source: realtime reference, section 7.6.
+  /// Source: realtime reference, section 7.6.
+  ///
+  /// - Parameters:
+  ///   - limitBytes: The most bytes of rows that are read.
+  ///   - hashes: The cached hashes of the tree that `view` shows. The comparison adds to them.
+  /// - Returns: `nil` when the node has more bytes.
   package func holds(
-    _ hash: String, at path: TreePath,
+    _ hash: String, at path: TreePath, limitBytes: Int = .max,
     in view: borrowing some StoreView & ~Copyable & ~Escapable, knowing hashes: NodeHashes
-  ) throws(StorageError) -> Bool {
+  ) throws(StorageError) -> Bool? {
     if hash.isEmpty { return try rows.isEmpty(at: path, in: view) }
     if let isHeld = hashes.holds(hash, at: path) { return isHeld }
-    return hashes.compare(hash, with: try rows.node(at: path, in: view), at: path)
+    guard let node = try rows.node(at: path, limitBytes: limitBytes, in: view) else { return nil }
+    return hashes.compare(hash, with: node, at: path)
   }
 
   /// The write with its server values resolved at the instant `now`, in milliseconds since 1970.
@@ -135,4 +164,6 @@ extension TreeScalar {
 package enum TreeRejection: Error, Hashable, Sendable {
   /// The write breaks a rule of the model.
   case invalid(TreeError)
+  /// The paths of the values that it sets take more bytes, each counted from the root.
+  case tooManyKeyBytes(limit: Int)
 }

@@ -6,13 +6,41 @@ package import TernStorage
 ///
 /// It records only the writes of its server, which is the tree's one writer. Any removal clears it.
 package final class KnownPaths {
-  /// The most paths of each kind, about 100 bytes each. A set at the limit is cleared.
-  static let limit = 131_072
+  /// The most bytes of paths of each kind: 131,072 of a usual length. A set at the limit is cleared.
+  static let limitBytes = 13 << 20
+
+  /// Keys, and about the memory that they take.
+  private struct Keys {
+    private var keys: Set<[UInt8]> = []
+    private(set) var byteCount = 0
+
+    /// The bytes of an array and its place in a set, without the key.
+    private static let overhead = 64
+
+    func contains(_ key: [UInt8]) -> Bool { keys.contains(key) }
+
+    mutating func insert(_ key: [UInt8]) {
+      if byteCount + key.count + Self.overhead > KnownPaths.limitBytes { removeAll() }
+      if keys.insert(key).inserted { byteCount += key.count + Self.overhead }
+    }
+
+    mutating func remove(_ key: [UInt8]) {
+      if keys.remove(key) != nil { byteCount -= key.count + Self.overhead }
+    }
+
+    mutating func removeAll() {
+      keys.removeAll()
+      byteCount = 0
+    }
+  }
 
   /// The keys of leaves that have no other row.
-  private var leaves: Set<[UInt8]> = []
+  private var leaves = Keys()
   /// The keys of nodes that have children.
-  private var parents: Set<[UInt8]> = []
+  private var parents = Keys()
+
+  /// About the memory of all keys, in bytes.
+  var byteCount: Int { leaves.byteCount + parents.byteCount }
 
   /// Creates an empty record.
   package init() {}
@@ -40,12 +68,10 @@ package final class KnownPaths {
     }
     let key = rows.key(of: path)
     if node.isPlainLeaf {
-      if leaves.count >= Self.limit { leaves.removeAll() }
       leaves.insert(key)
     } else {
       leaves.remove(key)
     }
-    if parents.count >= Self.limit { parents.removeAll() }
     if !node.isEmpty, let owner { parents.insert(owner) }
     if node.hasChildren { parents.insert(key) }
   }

@@ -105,6 +105,27 @@ struct WriteTests {
     #expect(try bench.get(1, "big") == 1)
   }
 
+  @Test("a conditional write over more than a read may take is refused, and what it reads is work")
+  func largeComparison() throws {
+    var limits = ServerLimits()
+    limits.answerBytes = 10_000
+    let bench = try MachineBench(options: ServerOptions(limits: limits))
+    for slot in 1...2 { try bench.open(slot) }
+    _ = try bench.ask(1, bench.put("big", manyChildren(4_000)), bench.put("b", manyChildren(400)))
+    let put = TreeRequest.put("big", 1, expectedHash: "bogus", .none)
+    let response = try bench.response(1, put)
+    #expect(response?.status == .tooBig)
+    #expect(response?.detail == RefusalText.incomparable(limitBytes: 20_000))
+    #expect(try bench.response(1, bench.put("big", 1))?.status == .ok)
+    bench.portion = BatchPortion(
+      linkBytes: .max, totalBytes: .max, steps: BatchPortion.sliceSteps)
+    try bench.run([
+      bench.frame(1, .put("b", 1, expectedHash: "bogus", .none)), bench.frame(2, .get("c", .all)),
+    ])
+    #expect(bench.take(1).map(\.brief) == ["datastale"])
+    #expect(bench.deferred.count == 1, "others have their turn first")
+  }
+
   @Test("a number just below a power of two is held by its hash in JavaScript, too")
   func scriptHash() throws {
     let bench = try MachineBench()

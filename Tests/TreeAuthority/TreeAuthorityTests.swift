@@ -79,10 +79,13 @@ struct TreeAuthorityTests {
     try store.read { snapshot throws(StorageError) in
       #expect(
         try authority.holds(
-          "YPVfR2bXt/lcDjiQZ8pOkAd3qkQ=", at: "a", in: snapshot, knowing: NodeHashes()))
-      #expect(try !authority.holds("", at: "a", in: snapshot, knowing: NodeHashes()))
-      #expect(try authority.holds("", at: "b", in: snapshot, knowing: NodeHashes()))
-      #expect(try !authority.holds("x", at: "b", in: snapshot, knowing: NodeHashes()))
+          "YPVfR2bXt/lcDjiQZ8pOkAd3qkQ=", at: "a", in: snapshot, knowing: NodeHashes()) == true)
+      #expect(try authority.holds("", at: "a", in: snapshot, knowing: NodeHashes()) == false)
+      #expect(try authority.holds("", at: "b", in: snapshot, knowing: NodeHashes()) == true)
+      #expect(try authority.holds("x", at: "b", in: snapshot, knowing: NodeHashes()) == false)
+      let cut = try authority.holds(
+        "x", at: "a", limitBytes: 1, in: snapshot, knowing: NodeHashes())
+      #expect(cut == nil)
     }
   }
 
@@ -97,6 +100,40 @@ struct TreeAuthorityTests {
     #expect(throws: TreeRejection.invalid(.pathTooLong(long, limitBytes: 3_584))) {
       try authority.check(.set(long, TreeNode(.bool(true))))
     }
+  }
+
+  @Test("a long path is not multiplied by more values than the limit allows")
+  func keyBytes() throws {
+    let names = (0..<4).map { TreeKey(unchecked: String(repeating: "\($0)", count: 700)) }
+    let children = (0..<100_000).map {
+      (key: TreeKey(unchecked: "\($0)"), node: TreeNode(.integer(1)))
+    }
+    let many = TreeNode(children: ChildMap(unsorted: children))
+    #expect(throws: TreeRejection.tooManyKeyBytes(limit: TreeAuthority.keyBytes)) {
+      try authority.check(.set(TreePath(names), many))
+    }
+    var deep = many
+    for name in names.reversed() { deep = TreeNode(children: ChildMap(sorted: [(name, deep)])) }
+    #expect(throws: TreeRejection.tooManyKeyBytes(limit: TreeAuthority.keyBytes)) {
+      try authority.check(.set("a", deep))
+    }
+    try authority.check(.set(TreePath([names[0]]), many))
+  }
+
+  @Test("what is known of the tree has a limit in bytes, however long its paths are")
+  func knownBytes() {
+    let rows = TreeRows(prefix: [0x20, 0x00])
+    let names = (0..<4).map { TreeKey(unchecked: String(repeating: "\($0)", count: 700)) }
+    let node = TreePath(names)
+    for number in 0..<6_000 {
+      let leaf = node.appending(TreeKey(unchecked: "\(number)"))
+      places.note(TreeNode(.integer(1)), at: leaf, in: rows, [])
+    }
+    #expect(places.byteCount <= 2 * KnownPaths.limitBytes)
+    #expect(places.isPlainLeaf(rows.key(of: node.appending(TreeKey(unchecked: "5999")))))
+    #expect(!places.isPlainLeaf(rows.key(of: node.appending(TreeKey(unchecked: "0")))))
+    places.forget()
+    #expect(places.byteCount == 0)
   }
 
   @Test("replaying the records from nothing gives the state", arguments: UInt64(1)...30)

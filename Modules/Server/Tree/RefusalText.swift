@@ -15,10 +15,17 @@ enum RefusalText {
   static let grown = "What the query shows takes more memory than its listeners may hold."
   /// The end of listens for which too much would have to be read.
   static let tooLong = "What the query shows is too large to be read."
+  /// The end of listens whose queries a write would have read anew, beside too many others.
+  static let overtaken = "A write changes too many queries at once. Listen again."
   /// The rejection of what only the node that leads decides.
   static let follows = "This node does not lead. Try again."
   /// The rejection of requests of a writer whose record cannot be read.
   static let lostWriter = "What is known of this client's writes is damaged on the server."
+
+  /// The rejection of a conditional write whose node is too large to be compared.
+  static func incomparable(limitBytes: Int) -> String {
+    "The data to compare are larger than \(limitBytes) bytes."
+  }
 
   /// The rejection of a write that makes a row longer than stores take.
   static func excess(_ error: StorageError) -> String {
@@ -32,6 +39,8 @@ extension TreeRejection {
   var text: String {
     switch self {
     case .invalid(let error): error.text
+    case .tooManyKeyBytes(let limit):
+      "Invalid write: the paths of its values take more than \(limit) bytes together."
     }
   }
 }

@@ -142,11 +142,14 @@ struct TreeWriter {
       if let refusal = try access.readRefusal(of: node, .all, batch) {
         return .denied(refusal)
       }
-      if try !authority.holds(
-        expectedHash, at: write.path, in: Snapshot(reader), knowing: namespace.hashes)
-      {
-        return .refused(.dataStale, "The data has changed")
-      }
+      // Counted: the rows are charged to the client.
+      let (counted, limit) = (batch.counted, batch.pushes.readBytes)
+      guard
+        let isHeld = try authority.holds(
+          expectedHash, at: write.path, limitBytes: limit, in: Snapshot(counted),
+          knowing: namespace.hashes)
+      else { return .refused(.tooBig, RefusalText.incomparable(limitBytes: limit)) }
+      if !isHeld { return .refused(.dataStale, "The data has changed") }
     }
     if let refusal = try access.preliminaryRefusal(of: write, batch) {
       return .denied(refusal)
