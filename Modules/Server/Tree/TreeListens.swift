@@ -259,7 +259,8 @@ extension TreeListens {
     _ read: ListenRead, _ admission: Admission, _ batch: inout ServerBatch
   ) throws(StorageError) {
     do throws(StorageError) {
-      let answer = try read.answer(in: batch.reader, at: batch.version)
+      // Counted: the rows are charged to the client, however many they are.
+      let answer = try read.answer(in: batch.counted, at: batch.version)
       start(admission, answer, &batch)
     } catch {
       try fail(error, admission, &batch)

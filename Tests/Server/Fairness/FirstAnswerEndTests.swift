@@ -206,6 +206,17 @@ import Testing
     #expect(bench.take(1).map(\.brief) == ["put a/big/k1 10"])
   }
 
+  @Test("what is read at once because too many reads wait is work")
+  func fullQueueCost() throws {
+    let bench = try bench()
+    bench.portion.steps = BatchPortion.sliceSteps
+    let job = try #require(try begin(bench).first)
+    job.reject(.queue)
+    try bench.run([.read(slot: 1, job), bench.frame(2, .get("b", .all))])
+    #expect(bench.take(1).map(\.brief).last == "ok")
+    #expect(bench.deferred.count == 1, "others have their turn first")
+  }
+
   @Test("a store that fails for a moment, and damage, are told as such")
   func failures() throws {
     let bench = try bench()

@@ -47,6 +47,24 @@ import Testing
     #expect(nodes[0].isEmpty && nodes[4] == json("1"))
   }
 
+  @Test("what is read at once because writes overtake every other read is work")
+  func overtakenCost() throws {
+    let bench = try bench()
+    var job = try begin(bench)
+    for attempt in 1..<TreeReads.attempts {
+      try bench.perform([job])
+      try bench.ask(2, bench.put("a/big/k1", TreeNode(.integer(Int64(attempt)))))
+      #expect(try end(job, bench).isEmpty)
+      job = try #require(bench.lastReads.first)
+    }
+    try bench.perform([job])
+    try bench.ask(2, bench.put("a/big/k1", 9))
+    bench.portion.steps = BatchPortion.sliceSteps
+    try bench.run([.read(slot: 1, job), bench.frame(3, .get("b", .all))])
+    #expect(bench.take(1).map(\.brief) == ["ok"])
+    #expect(bench.deferred.count == 1, "others have their turn first")
+  }
+
   @Test("an unlimited portion decides at once, and so does a read of few rows")
   func atOnce() throws {
     let bench = try bench()

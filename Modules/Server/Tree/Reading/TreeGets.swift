@@ -86,7 +86,8 @@ struct TreeGets {
     _ read: TreeRead, _ call: TreeCall, _ batch: inout ServerBatch
   ) throws(StorageError) {
     do throws(StorageError) {
-      send(try read.frame(in: batch.reader), call, &batch)
+      // Counted: the rows are charged to the client, however many they are.
+      send(try read.frame(in: batch.counted), call, &batch)
     } catch {
       try fail(error, call, &batch)
     }
