@@ -32,7 +32,7 @@ struct ServerBatch {
   private let portion: BatchPortion
   /// Bounds what is pushed.
   private(set) var pushes: PushBounds
-  /// Bytes made for each link, by slot; frames too short to matter are not counted.
+  /// Bytes made for each link, by slot; short frames are not counted.
   ///
   /// They are compared with ``BatchPortion/linkBytes``.
   private var madeBytes: [Int: Int] = [:]
@@ -102,7 +102,8 @@ struct ServerBatch {
       madeBytes[slot, default: 0] += frame.count
       madeInAll += frame.count
     case .broadcast(_, let frame) where frame.count >= Self.countedBytes: madeInAll += frame.count
-    default: break
+    case .send, .broadcast: madeInAll += Self.shortBytes
+    case .answer, .close: break
     }
     plan.outputs.append(output)
   }
@@ -123,8 +124,10 @@ struct ServerBatch {
     return others.isEmpty ? slots : slots.filter { !others.contains($0) }
   }
 
-  /// Frames of fewer bytes are not counted: a whole batch of them is less than one portion.
+  /// Frames of fewer bytes are not counted for their link, and alike for all links together.
   private static let countedBytes = 1_024
+  /// The bytes that a short frame counts for: one write may have very many pushes.
+  private static let shortBytes = 64
 
   /// Returns true when an input has to wait for the next batch, because the output is large enough;
   /// then it is kept for that.

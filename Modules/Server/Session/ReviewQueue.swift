@@ -15,7 +15,7 @@ struct ReviewQueue {
   private var answers: [(ticket: UInt64, answer: DirectAnswer)] = []
 
   /// The steps of judging one listen.
-  private static let stepsPerReview = 4
+  static let stepsPerReview = 4
   /// The fewest listens that are judged at once.
   private static let leastReviews = 16
 

@@ -20,7 +20,6 @@ import TernTreeWire
 /// it.
 struct FanOut {
   private let namespace: Namespace
-  private let reader: any StoreReader
   private let version: Version
   /// The path of the write; never a priority.
   private let base: TreePath
@@ -38,12 +37,22 @@ struct FanOut {
   private var covered: Set<Int>?
   /// The children that were offered to windows.
   private var offered = 0
+  /// The frames that were made, and an eighth of the further listens with a tag that got them.
+  private var pushed = 0
+  /// The rows that windows may still read anew; `nil` until the first of them has.
+  private var rowsLeft: Int?
 
-  /// So many of them are not counted as work: most writes offer few.
+  /// So many of both are not counted as work: most writes have few.
   ///
   /// At most this many cost about as much as the rest of a small write. Further ones are spent as
-  /// steps, so that large windows do not keep other clients waiting.
-  private static let freeChildren = 256
+  /// steps, so that large windows and many listens do not keep other clients waiting.
+  private static let freeSteps = 256
+
+  /// The rows that the windows of one write may read anew, the first one of them aside: a tenth of
+  /// a second and more in which the server does nothing else.
+  static let reloadRows = 262_144
+  /// The rows that every window may read.
+  private static let fewRows = 256
 
   /// Prepares the distribution of a write.
   ///
@@ -54,7 +63,6 @@ struct FanOut {
   /// - Parameter write: Resolved, and already among the batch's changes.
   private init(of write: TreeWrite, in namespace: Namespace, _ batch: borrowing ServerBatch) {
     self.namespace = namespace
-    reader = batch.reader
     version = batch.version
     entries = write.assignments
     base = write.path.namesPriority ? write.path.parent ?? .root : write.path
@@ -76,10 +84,13 @@ struct FanOut {
   ) throws(StorageError) {
     var fanOut = FanOut(of: write, in: namespace, batch)
     if !namespace.underReview.isEmpty {
-      for group in fanOut.concernedGroups { try namespace.reviewListeners(of: group, &batch) }
+      for group in fanOut.concernedGroups {
+        let count = try namespace.reviewListeners(of: group, &batch)
+        batch.spend(count * ReviewQueue.stepsPerReview)
+      }
     }
     try fanOut.deliver(to: &batch)
-    batch.spend(max(0, fanOut.offered - freeChildren))
+    batch.spend(max(0, fanOut.offered + fanOut.pushed - freeSteps))
   }
 
   /// Adds all pushes to the batch, in the order of paths.
@@ -232,26 +243,35 @@ extension FanOut {
   /// Pushes what changes in a filtered listen.
   ///
   /// The update may read rows: a child that leaves a limited window is replaced by the next one
-  /// from the store. Three outcomes end the group's listens: corrupt rows, rows that are more than
-  /// one push may read, and a window that no share has memory for. The write itself is not affected
-  /// by any of them.
+  /// from the store. Four outcomes end the group's listens: corrupt rows, rows that are more than
+  /// one push may read, more rows than the windows of one write may read anew, and a window that no
+  /// share has memory for. The write itself is not affected by any of them.
   ///
   /// - Parameter relative: The entries of the write, counted from the node of the listen.
   private mutating func pushWindow(
     to group: ListenGroup, _ relative: [TreeMerge.Entry], _ batch: inout ServerBatch
   ) throws(StorageError) {
     let path = group.node.path
-    let (reader, rows, limit) = (reader, namespace.rows, batch.pushes.readBytes)
+    let (rows, limit) = (namespace.rows, batch.pushes.readBytes)
     offered += relative.count
-    let found: [TreeMerge.Entry]?
+    let before = batch.counted.rows
+    let most = rowsLeft.map { max($0, Self.fewRows) } ?? .max
+    let outcome: [TreeMerge.Entry]??
     do throws(StorageError) {
-      found = try group.update { window throws(StorageError) in
-        try window.update(relative, at: path, of: rows, limitBytes: limit, in: Snapshot(reader))
+      outcome = try batch.counted.read(atMost: most, nil) { reader throws(StorageError) in
+        try group.update { window throws(StorageError) in
+          try window.update(relative, at: path, of: rows, limitBytes: limit, in: Snapshot(reader))
+        }
       }
     } catch {
       guard error.isCorruption else { throw error }
       // Their data cannot be read any more; the write itself stands.
       return namespace.end(group, .failed, RefusalText.damaged, &batch)
+    }
+    let count = batch.counted.rows - before
+    if count > Self.fewRows { rowsLeft = rowsLeft.map { $0 - count } ?? Self.reloadRows }
+    guard let found = outcome else {
+      return namespace.end(group, .unavailable, RefusalText.overtaken, &batch)
     }
     guard let changes = found else {
       return namespace.end(group, .tooBig, RefusalText.tooLong, &batch)
@@ -289,6 +309,7 @@ extension FanOut {
   private mutating func send(
     _ frame: inout PushFrame, to group: ListenGroup, _ batch: inout ServerBatch
   ) {
+    pushed += 1 + group.tagged.count / 8
     sendTagged(&frame, to: group, &batch)
     if group.plainSlots.isEmpty { return }
     let slots = covered.map { covered in group.plainSlots.filter { !covered.contains($0) } }

@@ -94,15 +94,20 @@ final class Namespace {
   }
 
   /// Judges those listens in a group that wait for it, before something is pushed to them.
+  ///
+  /// - Returns: The number of listens that were judged.
   func reviewListeners(
     of group: ListenGroup, _ batch: inout ServerBatch
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Int {
+    var count = 0
     for slot in group.plainSlots + group.tagged.map(\.slot) {
       guard let call = underReview[slot], call.session.listens.takeUnderReview(group) else {
         continue
       }
+      count += 1
       try call.review(group, &batch)
     }
+    return count
   }
 
   /// Returns true when a database can have this name.

@@ -74,6 +74,22 @@ import Testing
     #expect(bench.machine.sessions[1]?.listens.count == 1)
   }
 
+  @Test("listens that are judged before a write is told are work of the write")
+  func reviewByWrite() throws {
+    let bench = try MachineBench(authorizer: RulesAuthorizer(try TreeRules(open)))
+    try open(1, listening: 1_000, bench)
+    for slot in 2...3 { try bench.open(slot) }
+    bench.portion = slice
+    let rules = RulesAuthorizer(
+      try TreeRules(#"{"rules": {".write": true, "b": {".read": true}}}"#))
+    try bench.run([.adopt(ticket: 7, ServerAccess(tree: rules))])
+    #expect(bench.isUnfinished)
+    try bench.run([bench.frame(2, bench.put("a", 1)), bench.frame(3, .get("b", .all))])
+    #expect(bench.deferred.count == 1, "others have their turn first")
+    _ = try bench.finish()
+    #expect(bench.take(1).allSatisfy { $0.brief.hasPrefix("revoked") })
+  }
+
   private let open = #"{"rules": {".read": true, ".write": true}}"#
 
   @Test("listens come and go while they are judged, and none is judged twice or never")

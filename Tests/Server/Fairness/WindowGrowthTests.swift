@@ -114,4 +114,41 @@ import Testing
     #expect(bench.deferred.count == 1, "others have their turn first")
     _ = try bench.finish()
   }
+
+  @Test("a write whose many short pushes take long counts as work, and so do their bytes")
+  func shortPushes() throws {
+    let bench = try bench()
+    for number in 0..<1_000 { try bench.ask(1, bench.listen("w/p\(number)")) }
+    let (write, other) = (try bench.put("w", ["a": 1]), try bench.put("v", 1))
+    bench.portion = BatchPortion(
+      linkBytes: .max, totalBytes: .max, steps: BatchPortion.sliceSteps)
+    try bench.run([bench.frame(2, write), bench.frame(3, other)])
+    #expect(bench.take(1).count == 1_000)
+    #expect(bench.deferred.count == 1, "others have their turn first")
+    _ = try bench.finish()
+    bench.portion = BatchPortion(linkBytes: .max, totalBytes: 32_000)
+    try bench.run([bench.frame(2, write), bench.frame(3, other)])
+    #expect(bench.deferred.count == 1, "a push of few bytes is a frame all the same")
+    _ = try bench.finish()
+  }
+
+  @Test("a write that empties many windows of a large node reads only so many of them anew")
+  func reloading() throws {
+    let bench = try bench()
+    try bench.ask(2, bench.put("w", manyChildren(16_000)))
+    for count in 1...20 {
+      let query = TreeQuery(order: .value, limit: TreeLimit(.first, count))
+      try bench.ask(1, bench.listen("w", query, tag: Int64(count)))
+    }
+    // None of the children that the windows know stays in its place.
+    let moved = (0..<40).map { ("k\($0)", TreeNode(.integer(100_000 + Int64($0)))) }
+    try bench.ask(2, bench.merge("w", moved))
+    let told = bench.take(1)
+    let revoked = told.filter { $0.brief == "revoked w" }
+    #expect(told.count == 20 && (1..<10).contains(revoked.count))
+    for case .listenRevoked(_, _, let status, _) in revoked { #expect(status == .unavailable) }
+    #expect(bench.machine.sessions[1]?.listens.count == 20 - revoked.count)
+    try bench.ask(2, bench.put("w/k40", 200_000))
+    #expect(bench.take(1).count == 20 - revoked.count, "the others go on")
+  }
 }
