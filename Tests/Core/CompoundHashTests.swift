@@ -90,6 +90,29 @@ struct CompoundHashTests {
     #expect(node.applying([all]) == 5)
   }
 
+  @Test("a range of a wide node visits the children between its ends only")
+  func wideNode() {
+    var node = TreeNode.empty
+    for index in 1_000..<3_000 { node.setChild(TreeKey(unchecked: "k\(index)"), 1) }
+    let update: TreeNode = ["k1401": 2, "k1401a": 3, "k1500": 4]
+    let inner = TreeRangeMerge(start: "k1400/x", end: "k1403", node: update)
+    let visited = inner.mergedKeys(node, update, at: .root).map(\.text)
+    #expect(visited == ["k1400", "k1401", "k1401a", "k1402", "k1403"])
+    let merged = node.applying([inner])
+    #expect(
+      merged
+        == node.setting(2, at: "k1401").setting(3, at: "k1401a")
+        .setting(.empty, at: "k1402").setting(.empty, at: "k1403"))
+    let front = TreeRangeMerge(start: nil, end: "k1001/x", node: .empty)
+    #expect(front.mergedKeys(node, .empty, at: .root).map(\.text) == ["k1000", "k1001"])
+    let back = TreeRangeMerge(start: "k2998", end: nil, node: .empty)
+    #expect(back.mergedKeys(node, .empty, at: .root).map(\.text) == ["k2998", "k2999"])
+    // A range that ends before it starts says nothing.
+    let none = TreeRangeMerge(start: "k1700", end: "k1600", node: ["k1650": 5])
+    #expect(none.mergedKeys(node, none.node, at: .root).isEmpty)
+    #expect(node.applying([none]) == node)
+  }
+
   private func randomKey(_ random: inout SeededGenerator) -> TreeKey {
     let names = ["-a", "!", "1", "22", "alpha", "beta", "gamma", "delta", "omega", "psi", "zz"]
     return TreeKey(unchecked: names[Int(random.next() % UInt64(names.count))])

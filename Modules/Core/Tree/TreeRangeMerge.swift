@@ -71,10 +71,37 @@ extension TreeRangeMerge {
       let new = apply(to: old, with: update.child(key), at: path.appending(key))
       if new != old { result.setChild(key, new) }
     }
-    Set(current.children.map(\.key)).union(update.children.map(\.key)).sorted().forEach(merge)
+    mergedKeys(current, update, at: path).forEach(merge)
     // Last, because a priority needs children to belong to; that of a leaf is part of the leaf.
     if !result.isLeaf, current.priority != nil || update.priority != nil { merge(.priority) }
     return result
+  }
+
+  /// Returns the keys that the merge can change below a path which contains an end of the range, in
+  /// key order: those from the start through the end, in either node.
+  ///
+  /// A wide node has few of them in each range, and is merged once for each range that differs.
+  /// - Complexity: O(*m* log *n*) for *m* keys of *n* children.
+  func mergedKeys(_ current: TreeNode, _ update: TreeNode, at path: TreePath) -> [TreeKey] {
+    let lower = key(of: start, below: path)
+    let upper = key(of: end, below: path)
+    let keys = current.children.keys(from: lower, through: upper)
+    return Set(keys).union(update.children.keys(from: lower, through: upper)).sorted()
+  }
+
+  /// Returns the child of `path` that contains an end of the range; `nil` when none does.
+  private func key(of end: TreePath?, below path: TreePath) -> TreeKey? {
+    guard let end, path.count < end.count, path.contains(end) else { return nil }
+    return end.keys[path.count]
+  }
+}
+
+extension ChildMap {
+  /// Returns the keys from `lower` through `upper`, in order; `nil` is without a limit.
+  fileprivate func keys(from lower: TreeKey?, through upper: TreeKey?) -> [TreeKey] {
+    let start = lower.map { rank(of: $0) } ?? 0
+    let end = upper.map { rank(of: $0) + (self[$0] == nil ? 0 : 1) } ?? count
+    return start < end ? self[start..<end].map(\.key) : []
   }
 }
 
