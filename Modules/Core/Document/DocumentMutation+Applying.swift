@@ -17,23 +17,9 @@ extension DocumentMutation {
   package func applyLocally(
     to document: inout Document, touched: inout Touched, at time: DocumentTimestamp
   ) {
-    guard precondition.conflict(with: document) == nil else { return }
-    switch change {
-    case .verify: return
-    case .delete:
-      document.state = .missing
-      document.version = .none
-      touched = .everything
-    case .set:
-      document.state = .found(contents(over: document, at: .device(time)).fields)
-      touched = .everything
-    case .patch(_, let mask):
-      document.state = .found(contents(over: document, at: .device(time)).fields)
-      if case .fields(let earlier) = touched {
-        touched = .fields(earlier.union(mask.paths + transforms.map(\.path)))
-      }
-    }
-    document.localWrites = .pending
+    var replay = DocumentReplay(over: document)
+    replay.apply(self, touched: &touched, at: time)
+    document = replay.finished()
   }
 
   /// Applies the write as the server that commits it does.
@@ -68,14 +54,21 @@ extension DocumentMutation {
   func contents(
     over document: Document, at moment: DocumentMoment
   ) -> (fields: DocumentFields, results: [DocumentValue]) {
-    let before = document.fields?.map ?? DocumentMap()
+    let (map, results) = contents(over: document.fields?.map ?? DocumentMap(), at: moment)
+    return (DocumentFields(map), results)
+  }
+
+  /// Returns the fields after the write.
+  func contents(
+    over before: DocumentMap, at moment: DocumentMoment
+  ) -> (map: DocumentMap, results: [DocumentValue]) {
     // A set lays its data down first, and transforms build on that, as they do on the server;
     // only what a pending timestamp replaces is what was shown before.
     let map = laidDown(over: before)
-    if transforms.isEmpty { return (DocumentFields(map), []) }
+    if transforms.isEmpty { return (map, []) }
     var fields = TransformedFields(map, replacing: before)
     let results = transforms.map { fields.apply($0, at: moment) }
-    return (DocumentFields(fields.finished()), results)
+    return (fields.finished(), results)
   }
 
   /// The fields after the change and before the transforms.

@@ -38,13 +38,14 @@ extension DocumentMutation {
     _ writes: some Sequence<(mutation: DocumentMutation, time: DocumentTimestamp)>,
     over document: Document
   ) -> (document: Document, overlay: DocumentMutation?) {
-    var shown = document
+    var replay = DocumentReplay(over: document)
     // Nothing of a document that was never heard of can show through.
     var touched: Touched =
       document.state == .invalid ? .everything : .fields(.empty)
     for write in writes {
-      write.mutation.applyLocally(to: &shown, touched: &touched, at: write.time)
+      replay.apply(write.mutation, touched: &touched, at: write.time)
     }
+    let shown = replay.finished()
     return (shown, overlay(showing: shown, touched: touched))
   }
 }

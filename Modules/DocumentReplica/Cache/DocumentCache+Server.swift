@@ -35,7 +35,9 @@ extension DocumentCache {
     shown.reserveCapacity(documents.count)
     for (index, document) in documents.enumerated() {
       let old = before[document.key]?.document
-      if let new = take(document, over: old, asOf: version, near: index) { shown.append(new) }
+      if let new = take(document, over: old, asOf: version, near: index) {
+        shown.append(pending.show(document.key, over: new, after: old))
+      }
     }
     return shown
   }
@@ -49,7 +51,10 @@ extension DocumentCache {
     for bundled in documents {
       let key = bundled.document.key
       let old = before[key]?.document
-      if let new = take(bundled.document, over: old, asOf: bundled.readTime) { shown[key] = new }
+      if let new = take(bundled.document, over: old, asOf: bundled.readTime) {
+        // A bundle may have a document twice: then `old` is not what is shown.
+        shown[key] = pending.show(key, over: new)
+      }
     }
     return shown
   }
@@ -57,7 +62,7 @@ extension DocumentCache {
   /// Takes in one document.
   ///
   /// - Parameter position: The position at which its edit may be.
-  /// - Returns: The document as it is shown now; `nil` when it is outdated.
+  /// - Returns: The document as the server has it now; `nil` when it is outdated.
   private mutating func take(
     _ document: Document, over old: Document?, asOf version: DocumentVersion,
     near position: Int = .max
@@ -65,7 +70,7 @@ extension DocumentCache {
     if settings.isEager { stored.candidates.insert(document.key) }
     guard let new = DocumentCache.accept(document, over: old) else { return nil }
     stored.edits.update(document.key, near: position) { $0.contents = (new, version) }
-    return pending.show(document.key, over: new)
+    return new
   }
 
   /// Returns a cached document's new state after a server's report; `nil` when that is outdated.

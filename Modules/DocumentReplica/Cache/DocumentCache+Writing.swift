@@ -20,6 +20,9 @@ extension DocumentCache {
   /// The pending writes of the current user, oldest first.
   package var batches: [DocumentBatch] { pending.batches }
 
+  /// Returns `true` while the server has not answered a write of the current user to a document.
+  package func hasPendingWrites(to key: DocumentKey) -> Bool { pending.isChanging(key) }
+
   /// Returns the base values of a write's increments; called before the write is queued.
   ///
   /// Source: documents reference, section 3.4.

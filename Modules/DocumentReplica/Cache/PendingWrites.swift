@@ -30,6 +30,8 @@ struct PendingWrites: Sendable {
   private(set) var user: String
   /// The documents that the current user's writes are about, as they are shown.
   private(set) var shown: [DocumentKey: Document] = [:]
+  /// The number of batches that were applied to a document so far.
+  private(set) var replayedCount = 0
 
   /// Takes over what the queue held at the start. Call ``show(_:over:)`` for each of its keys.
   init(user: String, batches: [DocumentBatch]) {
@@ -45,6 +47,9 @@ struct PendingWrites: Sendable {
 
   /// The documents that the current user's writes are about.
   var keys: some Sequence<DocumentKey> { steps.keys }
+
+  /// Returns `true` if a write of the current user is about the document.
+  func isChanging(_ key: DocumentKey) -> Bool { steps[key] != nil }
 
   /// Returns `true` if a write of any user changes the document, so that it must stay cached.
   func holds(_ key: DocumentKey) -> Bool {
@@ -81,8 +86,7 @@ struct PendingWrites: Sendable {
 
   /// Shows the last batch of a document on top of what was shown before it.
   mutating func showLast(_ key: DocumentKey, over before: Document) -> Document {
-    var document = before
-    if let last = steps[key]?.list.last { apply(last, to: &document) }
+    let document = replay(steps[key]?.list.suffix(1) ?? [], over: before)
     shown[key] = document
     return document
   }
@@ -95,8 +99,31 @@ struct PendingWrites: Sendable {
       shown[key] = nil
       return base
     }
-    var document = base
-    for step in steps.list { apply(step, to: &document) }
+    let document = replay(steps.list[...], over: base)
+    shown[key] = document
+    return document
+  }
+
+  /// Shows a document of which the server has sent a copy, without a replay if its contents are
+  /// what they were: mostly they are those of a write that was just accepted.
+  ///
+  /// - Parameters:
+  ///   - old: What the server had when the document was last shown.
+  ///   - base: What the server has now.
+  mutating func show(_ key: DocumentKey, over base: Document, after old: Document?) -> Document {
+    guard let old, old.state == base.state else { return show(key, over: base) }
+    return keepShown(key, over: base) ?? show(key, over: base)
+  }
+
+  /// Keeps what is shown over another version of the same contents.
+  ///
+  /// - Returns: `nil` when a replay could show something else.
+  private mutating func keepShown(_ key: DocumentKey, over base: Document) -> Document? {
+    guard let steps = steps[key], steps.conditionalCount == 0, base.isFound,
+      var document = shown[key], document.localWrites == .pending
+    else { return nil }
+    document.version = base.version
+    document.created = base.created
     shown[key] = document
     return document
   }
@@ -115,17 +142,12 @@ struct PendingWrites: Sendable {
     _ key: DocumentKey, after batch: DocumentBatch, over old: Document, now base: Document
   ) -> Document {
     guard let rest = steps[key], let first = rest.list.first, first.batch > batch.id,
-      rest.conditionalCount == 0, base.isFound, var document = shown[key],
-      document.localWrites == .pending
+      rest.conditionalCount == 0
     else { return show(key, over: base) }
-    var predicted = old
     let mutations = (batch.baseMutations + batch.mutations).filter { $0.key == key }
-    apply(Step(batch: batch.id, time: batch.localWriteTime, mutations: mutations), to: &predicted)
-    guard predicted.state == base.state else { return show(key, over: base) }
-    document.version = base.version
-    document.created = base.created
-    shown[key] = document
-    return document
+    let step = Step(batch: batch.id, time: batch.localWriteTime, mutations: mutations)
+    guard replay([step], over: old).state == base.state else { return show(key, over: base) }
+    return keepShown(key, over: base) ?? show(key, over: base)
   }
 
   /// Takes a batch out of its queue. Call ``show(_:over:)`` for each of its keys.
@@ -144,12 +166,15 @@ struct PendingWrites: Sendable {
 
   // MARK: Steps
 
-  private func apply(_ step: Step, to document: inout Document) {
+  private mutating func replay(_ steps: ArraySlice<Step>, over document: Document) -> Document {
+    replayedCount += steps.count
     // What was touched only matters to who stores overlays.
     var touched = DocumentMutation.Touched.everything
-    for mutation in step.mutations {
-      mutation.applyLocally(to: &document, touched: &touched, at: step.time)
+    var replay = DocumentReplay(over: document)
+    for step in steps {
+      for mutation in step.mutations { replay.apply(mutation, touched: &touched, at: step.time) }
     }
+    return replay.finished()
   }
 
   private mutating func addSteps() {

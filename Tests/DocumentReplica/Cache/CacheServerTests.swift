@@ -111,6 +111,63 @@ struct CacheServerTests {
     }
   }
 
+  @Test("the server's copy of an accepted write replays no later one")
+  func manyCopies() throws {
+    var cache = try CacheParts.cache()
+    let key = CacheParts.city(1)
+    func write(_ id: Int64) -> DocumentMutation {
+      let name = id % 2 == 0 ? "even" : "odd"
+      return DocumentMutation(
+        key, .patch([name: .integer(id)], mask: DocumentFieldMask([.init(unchecked: [name])])))
+    }
+    let base = DocumentServerEvent(
+      version: CacheParts.version(5), documents: [CacheParts.found(key, ["odd": 0], 5)])
+    _ = cache.applyServer(base)
+    for id in 1...100 { _ = cache.write(CacheParts.batch(UInt64(id), [write(Int64(id))])) }
+    #expect(cache.hasPendingWrites(to: key) && !cache.hasPendingWrites(to: CacheParts.city(2)))
+    let first = cache.acknowledge(1, version: CacheParts.version(10), results: [])
+    #expect(first[key]?.fields == ["even": 100, "odd": 99])
+    var replayed = cache.pending.replayedCount
+    let copy = DocumentServerEvent(
+      version: CacheParts.version(10), documents: [CacheParts.found(key, ["odd": 1], 10)])
+    let told = cache.applyServer(copy)
+    #expect(told.map(\.fields) == [["even": 100, "odd": 99]])
+    #expect(told.map(\.version) == [CacheParts.version(10)])
+    #expect(told.map(\.created) == [CacheParts.version(10)])
+    #expect(told.map(\.localWrites) == [.pending])
+    #expect(cache.pending.replayedCount == replayed)
+    // Something else shows through.
+    replayed = cache.pending.replayedCount
+    let other = DocumentServerEvent(
+      version: CacheParts.version(11),
+      documents: [CacheParts.found(key, ["odd": 1, "more": 2], 11)])
+    #expect(cache.applyServer(other).map(\.fields) == [["even": 100, "odd": 99, "more": 2]])
+    #expect(cache.pending.replayedCount == replayed + 99)
+    // A document that is gone is made again only by what makes one.
+    let gone = DocumentServerEvent(
+      version: CacheParts.version(12),
+      documents: [Document(key, .missing, version: CacheParts.version(12))])
+    #expect(cache.applyServer(gone).map(\.fields) == [["even": 100, "odd": 99]])
+    for id in 2...100 {
+      _ = cache.acknowledge(UInt64(id), version: CacheParts.version(Int64(20 + id)), results: [])
+    }
+    #expect(!cache.hasPendingWrites(to: key))
+  }
+
+  @Test("a write whose precondition names a version is replayed over every copy")
+  func conditionalCopies() throws {
+    var cache = try CacheParts.cache()
+    let key = CacheParts.city(1)
+    let base = DocumentServerEvent(
+      version: CacheParts.version(10), documents: [CacheParts.found(key, ["n": 1], 10)])
+    _ = cache.applyServer(base)
+    let write = CacheParts.set(key, ["n": 2]).requiring(.version(CacheParts.version(10)))
+    #expect(cache.write(CacheParts.batch(1, [write]))[key]?.fields == ["n": 2])
+    let same = DocumentServerEvent(
+      version: CacheParts.version(11), documents: [CacheParts.found(key, ["n": 1], 11)])
+    #expect(cache.applyServer(same).map(\.fields) == [["n": 1]])
+  }
+
   @Test("a target continues where it was, also after a restart", arguments: CacheStore.allCases)
   func tokens(_ kind: CacheStore) throws {
     let opened = try kind.open()
