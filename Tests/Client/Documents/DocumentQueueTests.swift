@@ -42,7 +42,7 @@ struct DocumentQueueTests {
       let write = try await tern.documents.document("cities/NY").update(["name": "NY"])
       await #expect(throws: DocumentsError.self) { try await write.acknowledged() }
     }
-    let refused = await tern.documents.queueStatus.rejected
+    let refused = await tern.documents.rejectedWrites
     #expect(refused.count == 2)
     let edited = try DocumentMutation.set(key, to: [.init("name", "New York")])
     try await tern.documents.retry(refused[0], as: [edited]).acknowledged()

@@ -116,7 +116,7 @@ struct DocumentSalvageTests {
     #expect(try TernDatabase.salvage(documentQueue: store, of: database).hasLostClient)
     try TernDatabase.setDamagedAside(documentQueue: store, of: database)
     let second = try home.documentClient(queue: store)
-    let refused = await second.documents.queueStatus.rejected
+    let refused = await second.documents.rejectedWrites
     #expect(refused.count == 3 && refused.allSatisfy(\.reason.isOutcomeUnknown))
     try await second.documents.retry(refused[0]).acknowledged()
     #expect(try await count(home) == 1)

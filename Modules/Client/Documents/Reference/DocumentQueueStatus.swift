@@ -4,9 +4,9 @@ public import TernSync
 /// The batches that wait for the server, and those it rejected.
 public struct DocumentQueueStatus: Hashable, Sendable {
   /// In the order they were made.
-  public let pending: [PendingDocumentBatch]
+  public let pending: WriteList<PendingDocumentBatch>
   /// In the order they were made.
-  public let rejected: [RejectedDocumentBatch]
+  public let rejected: WriteList<RejectedDocumentBatch>
 }
 
 /// A batch that the server has not answered yet.
@@ -56,12 +56,12 @@ extension Documents {
 
   /// The batches the server has not answered, in the order they were made.
   public var pendingWrites: [PendingDocumentBatch] {
-    get async { await session.queueStatus.pending }
+    get async { Array(await session.queueStatus.pending) }
   }
 
   /// The batches the server rejected, oldest first.
   public var rejectedWrites: [RejectedDocumentBatch] {
-    get async { await session.queueStatus.rejected }
+    get async { Array(await session.queueStatus.rejected) }
   }
 
   /// Sends a rejected batch again: as it was, or with other writes in its place.

@@ -134,9 +134,7 @@ extension DocumentSession {
   /// Returns true while the server has not answered a write of this user to a document.
   func hasPendingWrites(to key: DocumentKey) -> Bool {
     drain()
-    return machine.queueStatus.pending.contains { batch in
-      batch.mutations.contains { $0.key == key }
-    }
+    return machine.replica.cache.hasPendingWrites(to: key)
   }
 
   package func waitForPendingWrites(_ done: @escaping @Sendable (_ isCancelled: Bool) -> Void) {

@@ -4,12 +4,12 @@ public import TernSync
 /// The writes of this client that are not part of the shared tree.
 public struct TreeQueueStatus: Equatable, Sendable {
   /// Those the server has not answered, in the order they were made.
-  public let pending: TreeWriteList<PendingTreeWrite>
+  public let pending: WriteList<PendingTreeWrite>
   /// Those the server rejected, oldest first.
-  public let rejected: TreeWriteList<RejectedTreeWrite>
+  public let rejected: WriteList<RejectedTreeWrite>
 
   package init(
-    pending: TreeWriteList<PendingTreeWrite>, rejected: TreeWriteList<RejectedTreeWrite>
+    pending: WriteList<PendingTreeWrite>, rejected: WriteList<RejectedTreeWrite>
   ) {
     self.pending = pending
     self.rejected = rejected

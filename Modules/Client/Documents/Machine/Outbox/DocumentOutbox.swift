@@ -49,12 +49,7 @@ struct DocumentOutbox: Sendable {
 
   /// The batches that wait for the server, and those it rejected.
   var status: DocumentQueueStatus {
-    let writes = users.present
-    let pending = writes.contents.sorted { $0.key < $1.key }.map { id, mutations in
-      PendingDocumentBatch(id: id, mutations: mutations, row: writes.row(of: id))
-    }
-    return DocumentQueueStatus(
-      pending: pending, rejected: writes.rejected.values.sorted { $0.id < $1.id })
+    DocumentQueueStatus(pending: users.present.pending, rejected: users.present.rejected)
   }
 }
 
@@ -262,7 +257,7 @@ extension DocumentOutbox {
   mutating func rejected(
     _ batch: UInt64, _ status: DocumentStatus, word: String, _ channel: inout DocumentChannel
   ) {
-    let mutations = users.present.contents[batch] ?? []
+    let mutations = users.present.pending[id: batch]?.mutations ?? []
     guard let entry = users.present.remove(batch) else { return }
     let row = entry.row
     let settling = Ticket.settle(sequence: entry.sequence, telling: (batch, status))

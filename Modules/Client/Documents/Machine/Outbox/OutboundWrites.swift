@@ -28,10 +28,10 @@ struct OutboundWrites: Sendable {
   private var unsent: [DocumentBatch] = []
   /// The numbers on their way on this stream, in order.
   private(set) var sent: [UInt64] = []
-  /// The writes of each pending batch.
-  private(set) var contents: [UInt64: [DocumentMutation]] = [:]
-  /// The batches the server rejected, by their rows.
-  private(set) var rejected: [UInt64: RejectedDocumentBatch] = [:]
+  /// The batches that the server has not answered.
+  private(set) var pending = WriteList<PendingDocumentBatch>()
+  /// The batches the server rejected; their ids are their rows.
+  private(set) var rejected = WriteList<RejectedDocumentBatch>()
 
   /// True when the server has answered the greeting, and knows numbers.
   var isOpen = false
@@ -48,31 +48,34 @@ struct OutboundWrites: Sendable {
   }
 
   /// Takes up what the queue held at its opening.
-  mutating func restore(_ pending: [DocumentQueuedBatch], _ rejected: [RejectedDocumentBatch]) {
-    for queued in pending {
-      contents[queued.batch.id] = queued.batch.mutations
+  mutating func restore(_ queue: [DocumentQueuedBatch], _ rejected: [RejectedDocumentBatch]) {
+    for queued in queue {
+      pending[id: queued.batch.id] = PendingDocumentBatch(
+        id: queued.batch.id, mutations: queued.batch.mutations, row: queued.row)
       numbers.restore(queued.batch.id, row: queued.row, sequence: queued.sequence)
     }
     for batch in rejected { note(batch) }
   }
 
   /// Notes that a batch is rejected, and kept in its row.
-  mutating func note(_ batch: RejectedDocumentBatch) { rejected[batch.id] = batch }
+  mutating func note(_ batch: RejectedDocumentBatch) { rejected[id: batch.id] = batch }
 
   /// Notes that a rejected batch has left the queue.
-  mutating func forgetRejected(_ row: UInt64) { rejected[row] = nil }
+  mutating func forgetRejected(_ row: UInt64) { rejected[id: row] = nil }
 
-  mutating func note(_ batch: DocumentBatch) { contents[batch.id] = batch.mutations }
+  mutating func note(_ batch: DocumentBatch) {
+    pending[id: batch.id] = PendingDocumentBatch(
+      id: batch.id, mutations: batch.mutations, row: nil)
+  }
 
   /// Returns true when a batch survives the end of the program.
   func isDurable(_ batch: UInt64) -> Bool { numbers[batch] != nil }
 
-  /// The row of the queue that holds a batch; `nil` until it is durable.
-  func row(of batch: UInt64) -> UInt64? { numbers[batch]?.row }
-
   /// Notes that a batch is durable.
   mutating func stored(_ batch: UInt64, row: UInt64, sequence: UInt64) {
     numbers.add(batch, row: row, sequence: sequence)
+    guard let mutations = pending[id: batch]?.mutations else { return }
+    pending[id: batch] = PendingDocumentBatch(id: batch, mutations: mutations, row: row)
   }
 
   /// Notes that the row of an answered batch was changed, or not.
@@ -84,7 +87,7 @@ struct OutboundWrites: Sendable {
   ///
   /// - Returns: The row it had in the queue, and its number.
   mutating func remove(_ batch: UInt64) -> NumberedWrites.Entry? {
-    contents[batch] = nil
+    pending[id: batch] = nil
     unsent.removeAll { $0.id == batch }
     guard let entry = numbers.remove(batch) else { return nil }
     sent.removeAll { $0 == entry.sequence }

@@ -7,10 +7,10 @@ struct UserWrites: Sendable {
   /// The stream in which the durable writes are numbered.
   private(set) var client: UInt128
   /// The writes that the server has not answered, in the order in which they were made.
-  private(set) var pending = TreeWriteList<PendingTreeWrite>()
+  private(set) var pending = WriteList<PendingTreeWrite>()
   /// The rows and the numbers of those that are durable.
   private(set) var numbers: NumberedWrites
-  var rejected = TreeWriteList<RejectedTreeWrite>()
+  var rejected = WriteList<RejectedTreeWrite>()
   /// Declared transactions of an earlier run, or of a user who is away, whose functions are not
   /// known yet; by row.
   var dormant: [(row: UInt64, transaction: DeclaredTransaction)] = []

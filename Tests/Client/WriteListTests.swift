@@ -3,7 +3,7 @@ import Testing
 @testable import TernClient
 
 @Suite("The list of writes")
-struct TreeWriteListTests {
+struct WriteListTests {
   private struct Item: Identifiable, Equatable, Sendable {
     let id: UInt64
     var text: String
@@ -16,7 +16,7 @@ struct TreeWriteListTests {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return (state >> 33) % bound
     }
-    var list = TreeWriteList<Item>()
+    var list = WriteList<Item>()
     var model: [UInt64: Item] = [:]
     for step in 0..<4_000 {
       let id = next(2) == 0 ? UInt64(step) : next(4_000)
@@ -41,9 +41,9 @@ struct TreeWriteListTests {
 
   @Test("a queue of a hundred thousand is filled and emptied in the order of its ids")
   func queue() {
-    var list = TreeWriteList<Item>()
+    var list = WriteList<Item>()
     for id in 1...100_000 as ClosedRange<UInt64> { list[id: id] = Item(id: id, text: "") }
-    var seen: TreeWriteList<Item>?
+    var seen: WriteList<Item>?
     for id in 1...100_000 as ClosedRange<UInt64> {
       // The test looks at each of them.
       seen = list

@@ -3,7 +3,7 @@
 ///
 /// - Complexity: A step is O(1), finding an id O(log *n*), changing a shared list O(√*n*) at the
 ///   sizes a queue has.
-public struct TreeWriteList<Element>: BidirectionalCollection, Sendable
+public struct WriteList<Element>: BidirectionalCollection, Sendable
 where Element: Identifiable & Equatable & Sendable, Element.ID == UInt64 {
   /// A place in the list.
   public struct Index: Comparable, Sendable {
@@ -19,7 +19,7 @@ where Element: Identifiable & Equatable & Sendable, Element.ID == UInt64 {
   private static var chunkLimit: Int { 256 }
 
   /// None is empty.
-  private var chunks: [[Element]] = []
+  private(set) var chunks: [[Element]] = []
   /// The number of writes.
   public private(set) var count = 0
 
@@ -66,11 +66,11 @@ where Element: Identifiable & Equatable & Sendable, Element.ID == UInt64 {
   /// Returns the present or future position of the element with that id; a new greatest one belongs
   /// behind the last part.
   private func place(of id: UInt64) -> Index {
-    let chunk = chunks.partition { $0[$0.count - 1].id < id }
+    let chunk = chunks.sortedPrefixCount { $0[$0.count - 1].id < id }
     guard chunk < chunks.count else {
       return Index(chunk: Swift.max(0, chunk - 1), offset: chunks.last?.count ?? 0)
     }
-    return Index(chunk: chunk, offset: chunks[chunk].partition { $0.id < id })
+    return Index(chunk: chunk, offset: chunks[chunk].sortedPrefixCount { $0.id < id })
   }
 
   private mutating func insert(_ element: Element, at place: Index) {
@@ -93,15 +93,22 @@ where Element: Identifiable & Equatable & Sendable, Element.ID == UInt64 {
   }
 }
 
-extension TreeWriteList: Equatable {
+extension WriteList: Equatable {
   public static func == (left: Self, right: Self) -> Bool {
     left.count == right.count && left.elementsEqual(right)
   }
 }
 
+extension WriteList: Hashable where Element: Hashable {
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(count)
+    for element in self { hasher.combine(element) }
+  }
+}
+
 extension Array {
   /// Returns the number of elements at the front that fulfil `isBefore`, which no later one does.
-  fileprivate func partition(_ isBefore: (Element) -> Bool) -> Int {
+  func sortedPrefixCount(_ isBefore: (Element) -> Bool) -> Int {
     var range = startIndex..<endIndex
     while !range.isEmpty {
       let middle = range.lowerBound + range.count / 2
