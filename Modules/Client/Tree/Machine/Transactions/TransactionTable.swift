@@ -34,10 +34,16 @@ struct TreeTransaction: Sendable {
   var hasRested = false
   /// True when other clients changed the path since the last attempt.
   var wasDisturbed = false
+
+  /// True when it is not on its way and has nothing to wait for.
+  var isRunnable: Bool {
+    progress.phase == .runnable && progress.verdict == nil && !awaitsOutcome && rest == nil
+  }
 }
 
 /// The transactions of a client, oldest first, and the contention at their places.
 struct TransactionTable: Sendable {
+  /// In the order of their ids, because each is added with a new one.
   var list: [TreeTransaction] = []
 
   /// The places where attempts came too late lately.
@@ -55,7 +61,11 @@ struct TransactionTable: Sendable {
     contention[path] = here.isNone ? nil : here
   }
 
-  func index(of id: OperationID) -> Int? { list.firstIndex { $0.id == id } }
+  /// - Complexity: O(log *n*).
+  func index(of id: OperationID) -> Int? {
+    let index = list.sortedPrefixCount { $0.id < id }
+    return index < list.count && list[index].id == id ? index : nil
+  }
 
   /// The shortest path of a transaction that contains `path`, or else `path`.
   func root(above path: TreePath) -> TreePath {
@@ -71,6 +81,10 @@ struct TransactionTable: Sendable {
   func group(at root: TreePath) -> [OperationID] {
     list.filter { root.contains($0.path) }.map(\.id)
   }
+
+  /// The transactions at and below `root`, oldest first; `nil` if one of them is on its way or has
+  /// something to wait for.
+  func runnable(at root: TreePath) -> [TreeTransaction]? { list.runnable(at: root) }
 
   /// The transactions whose places overlap `path`, oldest first.
   func overlapping(_ path: TreePath) -> [OperationID] {
@@ -125,5 +139,19 @@ struct TransactionTable: Sendable {
     for member in batches.withdraw(id) {
       if let index = index(of: member) { list[index].progress.becameStale() }
     }
+  }
+}
+
+extension Sequence<TreeTransaction> {
+  /// Returns those at and below `root`, in order; `nil` at the first one that cannot be sent now.
+  ///
+  /// Every new transaction asks this, mostly behind an older one that is on its way.
+  func runnable(at root: TreePath) -> [TreeTransaction]? {
+    var members: [TreeTransaction] = []
+    for transaction in self where root.contains(transaction.path) {
+      guard transaction.isRunnable else { return nil }
+      members.append(transaction)
+    }
+    return members
   }
 }

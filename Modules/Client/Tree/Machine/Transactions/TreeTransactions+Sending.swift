@@ -15,13 +15,7 @@ extension TreeTransactions {
   /// Sends the transactions at and below `root` as one conditional write, if none of them is on
   /// its way or has something to wait for.
   mutating func send(at root: TreePath, _ exchange: inout TreeExchange) {
-    let group = table.group(at: root)
-    let waiting = group.compactMap { table.index(of: $0) }.map { table.list[$0] }
-    let mayGo = waiting.allSatisfy {
-      $0.progress.phase == .runnable && $0.progress.verdict == nil && !$0.awaitsOutcome
-        && $0.rest == nil
-    }
-    guard mayGo, let oldest = waiting.first else { return }
+    guard let waiting = table.runnable(at: root), let oldest = waiting.first else { return }
     // Declared transactions are numbered one by one, so they cannot share a write.
     let batch = waiting.contains { $0.declared != nil } ? [oldest] : waiting
     let path = batch.count == 1 ? oldest.path : root
