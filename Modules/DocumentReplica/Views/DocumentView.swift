@@ -24,6 +24,9 @@ package struct DocumentView: Sendable {
   private var accepted: [DocumentKey: DocumentVersion] = [:]
   /// The documents shown that are not in the server's current result.
   package private(set) var limbo: Set<DocumentKey> = []
+  /// The documents that may have come into doubt, or out of it, since ``limbo`` was worked out;
+  /// `nil` when all of them may.
+  private var unexamined: Set<DocumentKey>?
   /// `true` if the server's result is current.
   private var isCurrent = false
   /// `true` if the result is the server's; `nil` before the first snapshot.
@@ -85,6 +88,7 @@ extension DocumentView {
     _ found: some Sequence<Document>, _ changes: inout ViewChanges,
     entering: Set<DocumentKey> = []
   ) {
+    unexamined = nil
     let matching = found.filter { matcher.matches($0) }
     documents = SortedDocuments(DocumentOrdering(query.normalizedOrders), sorting: matching)
     byKey.reserveCapacity(matching.count)
@@ -132,6 +136,7 @@ extension DocumentView {
       case (let old?, let new?):
         guard replaces(old, new, takesBack: takesBack) else {
           accepted[new.key] = new.localWrites == .committed ? new.version : nil
+          unexamined?.insert(new.key)
           break
         }
         needsRefill = needsRefill || edge.map { isBeyond(new, $0) } == true
@@ -170,6 +175,7 @@ extension DocumentView {
     _ new: Document, replacing old: Document?, _ changes: inout ViewChanges
   ) {
     changes.note(new.key, old, isMutated: mutated.contains(new.key))
+    unexamined?.insert(new.key)
     if let old { documents.remove(old) }
     documents.insert(new)
     byKey[new.key] = new
@@ -186,6 +192,7 @@ extension DocumentView {
 
   private mutating func take(_ old: Document, _ changes: inout ViewChanges) {
     changes.note(old.key, old, isMutated: mutated.contains(old.key))
+    unexamined?.insert(old.key)
     documents.remove(old)
     byKey[old.key] = nil
     accepted[old.key] = nil
@@ -236,6 +243,7 @@ extension DocumentView {
   mutating func adopt(_ keys: Set<DocumentKey>) {
     serverKeys = keys
     unconfirmed = Set(byKey.keys).subtracting(keys)
+    unexamined = nil
   }
 
   /// The first snapshot, after ``load(_:)``.
@@ -259,6 +267,7 @@ extension DocumentView {
   /// resolves the documents in doubt again.
   mutating func leaveServer() -> ViewOutcome {
     limbo = []
+    unexamined = nil
     return goOffline()
   }
 
@@ -266,10 +275,15 @@ extension DocumentView {
     for keys in [delta.added, delta.modified] where !keys.isEmpty {
       if serverKeys.isEmpty { serverKeys = keys } else { serverKeys.formUnion(keys) }
       if !unconfirmed.isEmpty { unconfirmed.subtract(keys) }
+      // Only what was in doubt can come out of it.
+      if !limbo.isEmpty { unexamined?.formUnion(limbo.intersection(keys)) }
     }
     for key in delta.removed {
       serverKeys.remove(key)
-      if byKey[key] != nil { unconfirmed.insert(key) }
+      if byKey[key] != nil {
+        unconfirmed.insert(key)
+        unexamined?.insert(key)
+      }
     }
     isCurrent = delta.isCurrent
   }
@@ -282,11 +296,16 @@ extension DocumentView {
     // Snapshots that come before the new answer say nothing about the target.
     if isPendingReset { isCurrent = false }
     if isCurrent {
-      let now = unconfirmed.filter { isInDoubt($0, asOf: version) }
-      outcome.limboAdded = now.subtracting(limbo)
-      outcome.limboRemoved = limbo.subtracting(now)
-      limbo = now
+      for key in toExamine {
+        if unconfirmed.contains(key), isInDoubt(key, asOf: version) {
+          if limbo.insert(key).inserted { outcome.limboAdded.insert(key) }
+        } else if limbo.remove(key) != nil {
+          outcome.limboRemoved.insert(key)
+        }
+      }
     }
+    // While the target is not current, nothing is in doubt anew: then all is looked at again.
+    unexamined = isCurrent ? [] : nil
     let isSynced = limbo.isEmpty && isCurrent
     let isSyncStateChanged = isSynced != isSyncedOrNew
     isSyncedOrNew = isSynced
@@ -297,6 +316,13 @@ extension DocumentView {
         hasCachedResults: hasToken)
     }
     return outcome
+  }
+
+  /// The documents that the next round looks at: those which changed, and those with accepted
+  /// writes, whose doubt depends on time.
+  var toExamine: Set<DocumentKey> {
+    guard let unexamined else { return unconfirmed.union(limbo) }
+    return accepted.isEmpty ? unexamined : unexamined.union(accepted.keys)
   }
 
   /// Returns `true` if the server must resolve a document that is not in its result.
