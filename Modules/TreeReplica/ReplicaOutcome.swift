@@ -11,6 +11,8 @@ package struct ReplicaOutcome: Sendable {
   package var stops: [ListenRequest] = []
   /// Registrations that ended without being asked to; tell each one why, once.
   package var cancelled: [RegistrationID] = []
+  /// The places at which visible pending writes came or went.
+  package var written: [TreePath] = []
 
   package init() {}
 
@@ -20,6 +22,7 @@ package struct ReplicaOutcome: Sendable {
     starts += later.starts
     stops += later.stops
     cancelled += later.cancelled
+    written += later.written
   }
 }
 

@@ -16,13 +16,22 @@ extension TreeReplica {
     id: WriteID? = nil, now: Int64
   ) -> (id: WriteID, outcome: ReplicaOutcome) {
     var touched = PathTrie<TreeNode>()
-    if let old = replaced.flatMap({ overlay.remove($0) }), old.isVisible { touched.add(old.write) }
+    var written: [TreePath] = []
+    if let old = replaced.flatMap({ overlay.remove($0) }), old.isVisible {
+      touched.add(old.write)
+      written += old.write.assignments.map(\.path)
+    }
     let estimate = write.resolvingServerValues(now: now) { localNode(at: $0) ?? .empty }
     let pending = PendingWrite(
       id: makeWriteID(id), original: write, write: estimate, isVisible: isVisible)
     overlay.insert(pending)
-    if isVisible { touched.add(estimate) }
-    return (pending.id, refresh(touched))
+    if isVisible {
+      touched.add(estimate)
+      written += estimate.assignments.map(\.path)
+    }
+    var outcome = refresh(touched)
+    outcome.written = written
+    return (pending.id, outcome)
   }
 
   /// Removes a write from the overlay after the server's verdict.
@@ -33,19 +42,40 @@ extension TreeReplica {
   package mutating func acknowledge(_ id: WriteID, _ verdict: WriteVerdict) -> ReplicaOutcome {
     guard let pending = overlay.remove(id) else { return ReplicaOutcome() }
     var touched = PathTrie<TreeNode>()
+    var outcome: ReplicaOutcome
     switch verdict {
     case .rejected:
       if pending.isVisible { touched.add(pending.write) }
-      return refresh(touched)
+      outcome = refresh(touched)
     case .accepted(let resolved):
       touched.add(resolved ?? pending.write)
       kept.keep(resolved?.assignments ?? pending.certain, tree)
-      return settle(touched)
+      outcome = settle(touched)
     }
+    if pending.isVisible { outcome.written = pending.write.assignments.map(\.path) }
+    return outcome
+  }
+
+  /// Begins to plan and reject writes in one step: their calls return no events, so that listeners
+  /// never see the states in between.
+  ///
+  /// Groups do not nest. Nothing else may happen before ``endWriteGroup()``: views are out of date.
+  package mutating func beginWriteGroup() { grouped = PathTrie() }
+
+  /// Ends the group.
+  ///
+  /// - Returns: The events that all of its writes cause together.
+  package mutating func endWriteGroup() -> ReplicaOutcome {
+    guard let touched = grouped.take() else { return ReplicaOutcome() }
+    return refresh(touched)
   }
 
   private mutating func refresh(_ touched: PathTrie<TreeNode>) -> ReplicaOutcome {
     var outcome = ReplicaOutcome()
+    if grouped != nil {
+      touched.visit { path, node in grouped?[path] = node }
+      return outcome
+    }
     let overlay = overlay
     tree.points.meet(touched) { place, _, change in
       outcome.events += place.updateViews { $0.refresh(change, overlay) }

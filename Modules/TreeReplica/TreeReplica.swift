@@ -18,6 +18,8 @@ package struct TreeReplica: Sendable {
   var kept: KeptData
   /// The pending writes.
   package internal(set) var overlay = Overlay()
+  /// The places that writes touched since ``beginWriteGroup()``; `nil` outside a group.
+  var grouped: PathTrie<TreeNode>?
   private var lastRegistration: UInt64 = 0
   private var nextWrite: WriteID
 

@@ -175,6 +175,39 @@ struct MachineTests {
     #expect(world.peer.tree == ["b": 1])
   }
 
+  @Test("a purge of many writes is one event, which shows none of them")
+  func purgeAtOnce() throws {
+    let world = try world()
+    try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+    world.isReachable = false
+    try world.drop()
+    for path: TreePath in ["a/x", "a/y", "a/x"] { try world.act { _ = $0.write(.set(path, 1)) } }
+    _ = world.takeHeard()
+    try world.act { _ = $0.purge() }
+    #expect(world.takeHeard() == ["value a null", "purged", "purged", "purged"])
+  }
+
+  @Test("listeners hear of another user's writes in one step, and of none in between")
+  func userSwitch() throws {
+    let world = try world()
+    try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+    world.isReachable = false
+    try world.drop()
+    for path: TreePath in ["a/x", "a/y"] { try world.act { _ = $0.write(.set(path, 1)) } }
+    _ = world.takeHeard()
+    let rows = (1...2 as ClosedRange<UInt64>).map { number in
+      QueuedWrite(
+        id: number, state: .pending(sequence: number),
+        payload: WriteRecord.write(.set(number == 1 ? "a/x" : "a/z", 2)).encode())
+    }
+    let queue = OpenedQueue(client: 7, origin: 7, nextSequence: 3, rows: rows)
+    try world.act { _ = $0.switchUser(to: QueueUser("ann"), showing: "t", .success(queue)) }
+    #expect(world.takeHeard() == [#"value a {"x":2,"z":2}"#])
+    // Back again: the first user's writes are known in this run.
+    try world.act { _ = $0.switchUser(to: .nobody, showing: nil, nil) }
+    #expect(world.takeHeard() == [#"value a {"x":1,"y":1}"#])
+  }
+
   @Test("the server knows a client again that has purged its queue and lost its memory")
   func purgedOrigin() throws {
     let store = MemoryStore()

@@ -196,7 +196,7 @@ final class World {
     case .presenceEnded(_, let error): heard.append("presence ended: \(error)")
     case .noticed(let notice): heard.append("\(notice)")
     case .credential(let verdict): verdicts.append(verdict)
-    case .queueAnswered, .queueChanged, .connectionChanged: break
+    case .queueAnswered, .queueChanged, .pendingChanged, .connectionChanged: break
     }
   }
 

@@ -105,8 +105,8 @@ extension SimulatedWorld {
       for user in run.pending.keys { run.pending[user]?.remove(id.number) }
     case .credential(.refused(let token, _)): refused(token, on: run.device)
     case .presenceEnded(_, let error): disagree("c\(run.index) may not announce itself: \(error)")
-    case .stored, .queueAnswered, .queueChanged, .connectionChanged, .deliver, .noticed,
-      .credential(.accepted):
+    case .stored, .queueAnswered, .queueChanged, .pendingChanged, .connectionChanged, .deliver,
+      .noticed, .credential(.accepted):
       break
     case .send, .closeLink, .change: break
     }

@@ -35,6 +35,8 @@ package enum TreeClientEffect: Sendable {
   case queueAnswered(OperationID, QueueResult)
   /// The list of pending and rejected writes is another one.
   case queueChanged
+  /// Pending writes came or went at these places of the tree.
+  case pendingChanged([TreePath])
   case connectionChanged(ConnectionState)
   /// The server's verdict on the credential.
   case credential(CredentialVerdict)

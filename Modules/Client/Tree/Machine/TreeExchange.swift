@@ -137,15 +137,20 @@ extension TreeExchange {
     guard owner == writes.user else { return writes.purgedAway(newClient, of: owner, &channel) }
     let gone = writes.purged(newClient)
     transactions.cancelAll(because: .cancelled, &self)
+    views.replica.beginWriteGroup()
     for id in gone {
       outbox.answered(.write(id))
-      takeBack(id, &transactions)
-      channel.emit(.settled(id, .purged))
+      writes.users.present.remove(id)
+      perform(views.replica.acknowledge(id, .rejected))
     }
+    perform(views.replica.endWriteGroup())
+    for id in gone { channel.emit(.settled(id, .purged)) }
+    if !gone.isEmpty { channel.emit(.queueChanged) }
     sendReady()
   }
 
-  /// Takes everything that the user has written out of sight, and off the way.
+  /// Takes everything that the user has written out of sight, and off the way; within a group of
+  /// writes.
   mutating func hideWrites() {
     outbox.removeWrites()
     writes.hidden()
@@ -154,7 +159,8 @@ extension TreeExchange {
     }
   }
 
-  /// Restores the writes that a user made before another one took over, under the old names.
+  /// Restores the writes that a user made before another one took over, under the old names; within
+  /// a group of writes.
   mutating func takeUp(_ known: UserWrites) {
     writes.users.present = known
     for write in known.pending {

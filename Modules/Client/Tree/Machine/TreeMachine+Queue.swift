@@ -132,6 +132,8 @@ extension TreeMachine {
       }
       exchange.channel.userChanged()
       transactions.setAside(&exchange)
+      // One step for listeners: what no user has must not show in between.
+      exchange.views.replica.beginWriteGroup()
       exchange.hideWrites()
       exchange.writes.users.leave(for: user)
       do throws(QueueError) {
@@ -141,6 +143,7 @@ extension TreeMachine {
         dropAll()
       }
       if let known = exchange.writes.users.takeOwn() { exchange.takeUp(known) }
+      exchange.perform(exchange.views.replica.endWriteGroup())
       exchange.channel.emit(.queueChanged)
     }
     setCredential(token)

@@ -58,8 +58,7 @@ extension TreeSession {
 
   func cancel(_ id: ListenerID, _ error: ListenError) {
     snapshots[id] = nil
-    values[id] = nil
-    unsettledValues.remove(id)
+    values.remove(id)
     listeners.removeValue(forKey: id)?.ended(error)
   }
 }

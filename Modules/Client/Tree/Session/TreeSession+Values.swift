@@ -19,6 +19,65 @@ struct ValueObserver: Sendable {
   }
 }
 
+/// The listeners for values, by their places: a write looks at those that it can concern.
+struct ValueObservers: Sendable {
+  private var list: [ListenerID: ValueObserver] = [:]
+  private var places = PathTrie<Set<ListenerID>>()
+  /// Those whose last snapshot was incomplete or had pending writes.
+  private var unsettled: Set<ListenerID> = []
+  /// Those at, above and below the places where local writes came or went since they were told.
+  private var concerned: Set<ListenerID> = []
+
+  var isEmpty: Bool { list.isEmpty }
+
+  subscript(id: ListenerID) -> ValueObserver? { list[id] }
+
+  mutating func add(_ observer: ValueObserver, as id: ListenerID) {
+    list[id] = observer
+    places.update(at: observer.path) { place in
+      var ids = place.value ?? []
+      ids.insert(id)
+      place.value = ids
+    }
+  }
+
+  mutating func remove(_ id: ListenerID) {
+    guard let path = list.removeValue(forKey: id)?.path else { return }
+    var ids = places[path] ?? []
+    ids.remove(id)
+    places[path] = ids.isEmpty ? nil : ids
+    unsettled.remove(id)
+    concerned.remove(id)
+  }
+
+  /// Notes that local writes came or went at these places.
+  mutating func writesChanged(at paths: [TreePath]) {
+    if list.isEmpty { return }
+    var found: Set<ListenerID> = []
+    for path in paths {
+      let beneath = places.walk(to: path) { _, ids in found.formUnion(ids) }
+      beneath?.visit { _, ids in found.formUnion(ids) }
+    }
+    concerned.formUnion(found)
+  }
+
+  /// Takes the listeners whose snapshot may be another one without an event.
+  mutating func takeConcerned() -> Set<ListenerID> {
+    defer { concerned = [] }
+    return concerned.union(unsettled)
+  }
+
+  /// Notes the snapshot that a listener was told last.
+  mutating func told(_ snapshot: TreeSnapshot, to id: ListenerID) {
+    list[id]?.last = snapshot
+    if snapshot.isComplete, !snapshot.hasPendingWrites {
+      unsettled.remove(id)
+    } else {
+      unsettled.insert(id)
+    }
+  }
+}
+
 extension TreeSession {
   /// Tells a query's complete results, the incomplete ones that local writes are part of, and when
   /// only completeness or pending writes change.
@@ -31,14 +90,13 @@ extension TreeSession {
     let listener = listen(
       at: path, query: query, for: .value, heard: { _ in }, ended: { box.fail($0) })
     guard let listener else { return nil }
-    values[listener] = ValueObserver(path: path, query: query, box: box)
+    values.add(ValueObserver(path: path, query: query, box: box), as: listener)
     tellValue(of: listener)
     return listener
   }
 
   func stopObservingValues(_ listener: ListenerID) {
-    values[listener] = nil
-    unsettledValues.remove(listener)
+    values.remove(listener)
     unlisten(listener)
   }
 
@@ -53,16 +111,9 @@ extension TreeSession {
   }
 
   /// Tells the observers whose snapshot has another state without an event.
-  ///
-  /// - Parameter writesChanged: Whether local writes came or went, which can concern every
-  ///   observer; otherwise only those with pending writes or an incomplete result are looked at.
-  func tellValues(writesChanged: Bool) {
+  func tellValues() {
     if values.isEmpty { return }
-    if writesChanged {
-      for listener in values.keys { tellValue(of: listener) }
-    } else {
-      for listener in unsettledValues { tellValue(of: listener) }
-    }
+    for listener in values.takeConcerned() { tellValue(of: listener) }
   }
 
   private func tellValue(of listener: ListenerID) {
@@ -72,12 +123,7 @@ extension TreeSession {
   }
 
   private func post(_ snapshot: TreeSnapshot, to listener: ListenerID) {
-    values[listener]?.last = snapshot
-    if snapshot.isComplete, !snapshot.hasPendingWrites {
-      unsettledValues.remove(listener)
-    } else {
-      unsettledValues.insert(listener)
-    }
+    values.told(snapshot, to: listener)
     values[listener]?.box.post(snapshot)
   }
 }

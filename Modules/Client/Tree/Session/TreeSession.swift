@@ -29,9 +29,7 @@ package actor TreeSession: LinkedSession, CallableSession {
   var queueAnswers: [OperationID: @Sendable (QueueResult) -> Void] = [:]
   var observers = SessionObservers<TreeQueueStatus>()
   var snapshots: [ListenerID: SnapshotObserver] = [:]
-  var values: [ListenerID: ValueObserver] = [:]
-  /// Those whose last snapshot was incomplete or had pending writes.
-  var unsettledValues: Set<ListenerID> = []
+  var values = ValueObservers()
   var presenceEnds: [OperationID: @Sendable (DisconnectError) -> Void] = [:]
   var declarations: [String: DeclaredUpdate] = [:]
   /// Hears what the server makes of the credential.
@@ -98,7 +96,7 @@ extension TreeSession {
     }
     if hasSent { wires.link?.link.flush() }
     if !isClosed, let failure = machine.storeCache() { report(.cacheUnusable(.tree, failure)) }
-    tellValues(writesChanged: observers.queueHasChanged || !queueJobs.isEmpty)
+    tellValues()
     submitQueueJobs()
     observers.tellQueue { machine.queueStatus }
     tellSnapshots()
@@ -143,6 +141,7 @@ extension TreeSession {
     case .presenceEnded(let id, let error): presenceEnds.removeValue(forKey: id)?(error)
     case .queueAnswered(let id, let result): queueAnswers.removeValue(forKey: id)?(result)
     case .queueChanged: observers.queueHasChanged = true
+    case .pendingChanged(let paths): values.writesChanged(at: paths)
     case .noticed(let notice): report(notice)
     case .credential(let verdict): credentialJudged(verdict)
     case .connectionChanged(let state): observers.tell(state)

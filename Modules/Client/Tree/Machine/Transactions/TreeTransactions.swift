@@ -179,9 +179,11 @@ extension TreeTransactions {
   mutating func cancelAll(because reason: TransactionError, _ exchange: inout TreeExchange) {
     exchange.outbox.batches.removeAll()
     var ends = Ends()
+    exchange.views.replica.beginWriteGroup()
     for id in table.list.map(\.id) {
       end(id, .rejected, as: .failed(reason), &ends, &exchange)
     }
+    ends.outcome.append(exchange.views.replica.endWriteGroup())
     tell(ends, &exchange)
   }
 

@@ -89,6 +89,7 @@ extension TreeViews {
   ) {
     for request in outcome.starts { start(request, &channel) }
     for request in outcome.stops { stop(request, &channel) }
+    if !outcome.written.isEmpty { channel.emit(.pendingChanged(outcome.written)) }
     if !outcome.events.isEmpty { channel.emit(.deliver(outcome.events, to: .shared)) }
     if !outcome.cancelled.isEmpty, let error {
       let listeners = outcome.cancelled.map { ListenerID(tree: .shared, registration: $0) }
