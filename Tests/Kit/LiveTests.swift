@@ -51,6 +51,41 @@ struct LiveTests {
     await tern.close()
   }
 
+  /// A city that counts how many were decoded.
+  private struct Counted: Decodable, Sendable {
+    static let count = Mutex(0)
+    let people: Int
+
+    private enum CodingKeys: CodingKey { case people }
+
+    init(from decoder: any Decoder) throws {
+      Self.count.withLock { $0 += 1 }
+      people = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .people)
+    }
+  }
+
+  @Test("an event decodes the results that it changed")
+  func decodesChanges() async throws {
+    let home = try await Home()
+    let tern = try await home.open()
+    Counted.count.withLock { $0 = 0 }
+    let cities = LiveQuery(tern.documents.collection("cities"), as: Counted.self)
+    let towns = LiveQuery(tern.tree["towns"].orderByKey(), as: Counted.self)
+    for id in ["a", "b", "c", "d"] {
+      try await tern.documents.document("cities/\(id)").set(["people": 1])
+      try await tern.tree["towns"][id].set(["people": 1])
+    }
+    try await until { cities.results.count == 4 && !cities.hasPendingWrites }
+    try await until { towns.results.count == 4 && !towns.hasPendingWrites }
+    try await tern.documents.document("cities/b").update(["people": 2])
+    try await tern.tree["towns/c/people"].set(2)
+    try await until { cities.results.map(\.people) == [1, 2, 1, 1] && !cities.hasPendingWrites }
+    try await until { towns.results.map(\.people) == [1, 1, 2, 1] && !towns.hasPendingWrites }
+    // Each state of each document once, however many events told of the whole result.
+    #expect(Counted.count.withLock { $0 } == 10)
+    await tern.close()
+  }
+
   @Test("a list tells which of its results have pending writes")
   func pending() async throws {
     let home = try await Home()

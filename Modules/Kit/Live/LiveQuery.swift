@@ -1,5 +1,6 @@
 public import Observation
 public import TernClient
+import TernCore
 import TernSync
 
 /// The results of a query as an observable model: a view that reads them follows them.
@@ -83,13 +84,19 @@ public final class LiveQuery<Element: Decodable & Sendable> {
   private func listening(to query: DocumentQueryReference) -> Task<Void, Never> {
     let snapshots = query.snapshots(includingMetadata: true)
     return Task { [weak self] in
+      var known = DecodedElements<DocumentKey?, DocumentFields?, Element>()
       do throws(DocumentsError) {
         for try await result in snapshots where !Task.isCancelled {
           let metadata = result.metadata
+          let documents = result.documents
           self?.show(
             metadata.isFromCache, metadata.hasPendingWrites,
-            pending: result.documents.map(\.metadata.hasPendingWrites)
-          ) { () throws(DocumentCodingError) in try result.decode(Element.self) }
+            pending: documents.map(\.metadata.hasPendingWrites)
+          ) { () throws(DocumentCodingError) in
+            try known.update(documents, key: \.documentKey, content: \.packedFields) {
+              (document) throws(DocumentCodingError) in try document.decode(Element.self)
+            }
+          }
         }
       } catch {
         if !Task.isCancelled { self?.error = error }
@@ -100,6 +107,7 @@ public final class LiveQuery<Element: Decodable & Sendable> {
   private func listening(to query: TreeQueryReference) -> Task<Void, Never> {
     let snapshots = query.snapshots()
     return Task { [weak self] in
+      var known = DecodedElements<TreeKey?, TreeNode, Element>()
       do throws(ListenError) {
         for try await result in snapshots
         where !Task.isCancelled && (result.isComplete || result.exists) {
@@ -108,9 +116,9 @@ public final class LiveQuery<Element: Decodable & Sendable> {
             result.isFromCache || !result.isComplete, result.hasPendingWrites,
             pending: children.map(\.hasPendingWrites)
           ) { () throws(TreeCodingError) in
-            var values: [Element] = []
-            for child in children { values.append(try child.decode(Element.self)) }
-            return values
+            try known.update(children, key: \.key, content: \.node) {
+              (child) throws(TreeCodingError) in try child.decode(Element.self)
+            }
           }
         }
       } catch {

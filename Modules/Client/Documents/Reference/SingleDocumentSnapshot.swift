@@ -37,6 +37,12 @@ public struct SingleDocumentSnapshot: Sendable {
   /// The last part of the document's path.
   public var id: String { reference.id }
 
+  /// The key of the document; `nil` when there is no valid one.
+  package var documentKey: DocumentKey? { document?.key }
+
+  /// The fields as they are kept; `nil` when the document does not exist.
+  package var packedFields: DocumentFields? { document?.fields }
+
   /// True when the document exists.
   public var exists: Bool { document?.isFound ?? false }
 
@@ -70,8 +76,13 @@ public struct SingleDocumentSnapshot: Sendable {
 public struct DocumentQuerySnapshot: Sendable {
   let view: DocumentViewSnapshot
   private let owner: Documents
-  /// The changes since the snapshot that a reader saw before; `nil` for the view's own.
-  private var rebased: [DocumentViewChange]?
+  /// The snapshot that a reader saw before, where that is not the one before this.
+  private var earlier: Earlier?
+
+  /// A result that changes are worked out from when they are asked for; `nil` when there was none.
+  private struct Earlier {
+    let documents: SortedDocuments?
+  }
 
   init(_ view: DocumentViewSnapshot, _ owner: Documents) {
     self.view = view
@@ -81,9 +92,7 @@ public struct DocumentQuerySnapshot: Sendable {
   /// The same for a reader that saw another one last.
   func since(_ earlier: DocumentQuerySnapshot?) -> DocumentQuerySnapshot {
     var snapshot = self
-    snapshot.rebased = DocumentViewChange.changes(
-      from: earlier.map { Array($0.view.documents) } ?? [], to: Array(view.documents),
-      of: view.query)
+    snapshot.earlier = Earlier(documents: earlier?.view.documents)
     return snapshot
   }
 
@@ -100,7 +109,13 @@ public struct DocumentQuerySnapshot: Sendable {
   public var documents: [SingleDocumentSnapshot] { view.documents.map(snapshot) }
 
   /// The changes since the snapshot before, applied one after the other.
-  public var changes: [DocumentViewChange] { rebased ?? view.changes }
+  ///
+  /// - Complexity: O(*n*) for the first snapshot and after snapshots that the reader missed.
+  public var changes: [DocumentViewChange] {
+    guard let earlier else { return view.changes }
+    return DocumentViewChange.changes(
+      from: earlier.documents.map { Array($0) } ?? [], to: Array(view.documents), of: view.query)
+  }
 
   private func snapshot(_ document: Document) -> SingleDocumentSnapshot {
     SingleDocumentSnapshot(
