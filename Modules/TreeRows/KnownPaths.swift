@@ -6,7 +6,8 @@ package import TernStorage
 ///
 /// It records only the writes of its server, which is the tree's one writer. Any removal clears it.
 package final class KnownPaths {
-  /// The most bytes of paths of each kind: 131,072 of a usual length. A set at the limit is cleared.
+  /// The most bytes of paths of each kind: 131,072 paths of a usual length. A set at the limit is
+  /// cleared.
   static let limitBytes = 13 << 20
 
   /// Keys, and about the memory that they take.
