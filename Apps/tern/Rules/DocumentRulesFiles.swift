@@ -65,9 +65,7 @@ struct DocumentRulesFiles: Equatable, Sendable {
 
   private static func rules(at path: String) throws -> DocumentRules {
     let source = try Self.source(at: path)
-    do {
-      return try DocumentRules(source: source)
-    } catch let error as DocumentRulesError {
+    do throws(DocumentRulesError) { return try DocumentRules(source: source) } catch {
       throw Failure(
         .usage, error.problems.map { "\(path):\($0)" }.joined(separator: "\n"))
     }
