@@ -49,7 +49,7 @@ extension SimulatedWorld {
   func tell(_ frames: [[UInt8]], _ copied: UInt64?, over link: SimulatedLink) {
     guard !link.isClosedByServer else { return }
     var (version, isWhole) = (copied, true)
-    if link.isForeign {
+    if link.isForeign, !Self.areOnlyPongs(frames) {
       // It passes on what the leader of another shard has said, which has that one's version.
       let passed = link.passedOn.isEmpty ? nil : link.passedOn.removeFirst()
       (version, isWhole) = (passed?.version, passed?.isWhole ?? true)
@@ -81,6 +81,11 @@ extension SimulatedWorld {
     case .message, .answer: return true
     case .end, .pong, nil: return false
     }
+  }
+
+  /// Returns true for answers to pings, of which a node keeps those to its own.
+  private static func areOnlyPongs(_ frames: [[UInt8]]) -> Bool {
+    frames.allSatisfy { (try? TreeServerMessage.decode($0)) == .pong }
   }
 
   private func receive(
@@ -285,7 +290,9 @@ extension SimulatedWorld {
     cluster.summary.relayedFrames += message.frames.count
     if atDialer {
       // Documents tell their versions themselves.
-      if let client = link.client, client.isForeign, client.process is ClientRun {
+      if let client = link.client, client.isForeign, client.process is ClientRun,
+        !Self.areOnlyPongs(message.frames)
+      {
         client.passedOn.append(message)
       }
     } else {
