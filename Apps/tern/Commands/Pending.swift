@@ -34,6 +34,7 @@ struct Pending: AsyncParsableCommand {
     func validate() throws { try requireCache(client) }
 
     func run() async throws {
+      try requireFolder(client)
       try await client.withClient { run in
         await run.goOffline()
         let lines = await treeLines(run.tern.tree) + documentLines(run.tern.documents)
@@ -74,6 +75,7 @@ struct Pending: AsyncParsableCommand {
     func validate() throws { try requireCache(client) }
 
     func run() async throws {
+      try requireFolder(client)
       try await client.withClient { run in
         let before = await run.rejectedCount
         await run.tern.tree.goOnline()
@@ -98,6 +100,7 @@ struct Pending: AsyncParsableCommand {
     func validate() throws { try requireCache(client) }
 
     func run() async throws {
+      try requireFolder(client)
       try await client.withClient { run in
         switch id {
         case .tree(let id):
@@ -138,6 +141,7 @@ struct Pending: AsyncParsableCommand {
     func validate() throws { try requireCache(client) }
 
     func run() async throws {
+      try requireFolder(client)
       try await client.withClient { run in
         await run.goOffline()
         switch id {
@@ -162,12 +166,16 @@ enum PendingNumber: ExpressibleByArgument {
   }
 }
 
+/// Checks that the folder of a cache is there: to look into it must not make it.
+func requireFolder(_ client: ClientFlags) throws {
+  if let folder = client.cache, !FileManager.default.fileExists(atPath: folder) {
+    throw Failure(.notFound, "there is no folder \(folder)")
+  }
+}
+
 func requireCache(_ client: ClientFlags) throws {
   guard client.cache != nil else {
     throw ValidationError("--cache is missing: only a folder keeps writes")
-  }
-  if let folder = client.cache, !FileManager.default.fileExists(atPath: folder) {
-    throw Failure(.notFound, "there is no folder \(folder)")
   }
 }
 

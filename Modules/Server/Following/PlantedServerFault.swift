@@ -16,8 +16,6 @@ package enum PlantedServerFault: String, CaseIterable, Sendable {
   case keepsSessionsWithoutLeader
   /// A node decides what is about databases of other shards.
   case decidesForOtherShards
-  /// A node does not read again what other nodes send for a client that has taken all before.
-  case leavesNodesUnread
   /// A leader does not forget the onDisconnect operations that it has carried out.
   case keepsFiredOperations
 }

@@ -136,7 +136,6 @@ extension ServerPart {
   /// A client has taken most of what it was sent.
   func drained(_ slot: Int, at server: isolated TernServer) {
     exports.drained(slot)
-    if server.options.plantedFault == .leavesNodesUnread { return }
     forwarder?.drained(slot)
     shards?.drained(slot)
   }

@@ -159,7 +159,7 @@ import Testing
   func busy() throws {
     let bench = try bench()
     let all = DocumentQuery.collection(try CollectionPath("c"))
-    let future = WatchTarget.Resume.readTime(DocumentVersion(microseconds: 1 << 60))
+    let future = WatchTarget.Resume.readTime(DocumentVersion(microseconds: 1 << 57))
     let targets = [
       WatchTarget(id: 2, subject: .query(all.target)),
       WatchTarget(
