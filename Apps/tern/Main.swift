@@ -46,7 +46,10 @@ struct Main {
     }
     guard code == .validationFailure else {
       // Only a command that has said what is wrong ends with a bare code.
-      if !(error is ExitCode) { printError(Failure(.failed, "\(error)").line) }
+      if !(error is ExitCode) {
+        let words = TernCommand.message(for: error)
+        printError(Failure(.failed, words.isEmpty ? "\(error)" : words).line)
+      }
       return code.rawValue
     }
     let verbs = VerbCheck.verbs(in: Array(CommandLine.arguments.dropFirst()))

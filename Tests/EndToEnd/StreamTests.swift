@@ -20,6 +20,8 @@ import Testing
       let key = Data(String(repeating: "k", count: 64).utf8)
       _ = FileManager.default.createFile(
         atPath: folder + "/key", contents: key, attributes: [.posixPermissions: 0o600])
+      try FileManager.default.createDirectory(
+        atPath: folder + "/cache", withIntermediateDirectories: true)
       for command in [
         "get a --server $1", "query a --server $1", "push a 1 --server $1", "export a --server $1",
         "watch a --server $1", "doc get c/d --server $1", "doc export / --server $1",
