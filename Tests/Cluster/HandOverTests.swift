@@ -46,7 +46,10 @@ struct HandOverTests {
     }
     let other = try await client(at: "first", nil)
     try nodes[0].handOver()
-    for client in own { #expect(await client.next(2) == ["redirect", "closed"]) }
+    for (number, client) in own.enumerated() {
+      let told = await client.next(2)
+      #expect(told == ["redirect", "closed"], "client \(number) was told \(told)")
+    }
     #expect(await other.next(2) == ["error", "closed"])
     for node in nodes { await node.stop() }
   }

@@ -26,7 +26,9 @@ struct NodeLoop {
         return (.zero, false)
       case .following:
         try await ledger.follow()
-        await ledger.following.review(ledger)
+        // A node that was elected meanwhile ends what it serves from its copy when it begins to lead:
+        // its clients come back to it then.
+        if ledger.state.withLock({ $0.isFollowing }) { await ledger.following.review(ledger) }
         return (options.lookInterval, false)
       case .elected, .leading:
         ledger.following.forget()

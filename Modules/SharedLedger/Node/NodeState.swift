@@ -54,6 +54,11 @@ struct NodeState {
   /// True from the end of a term that the node has ended for another one until that is known to
   /// lead.
   private(set) var isHandingOver = false
+  /// The uptime, in milliseconds, at which the node has handed over.
+  private var handedOverAt: Int64 = 0
+  /// The time, in milliseconds, for which that counts at least: the next leader may be known before
+  /// the server has let its clients go.
+  private static let handOverTime: Int64 = 5_000
   /// True when the copy has to be built from the checkpoint, whatever its place says.
   private(set) var isCopyVoid = false
   private(set) var watch: LeaseWatch
@@ -169,7 +174,7 @@ struct NodeState {
     epoch = state.epoch
     let isOwn = state.leader?.node == node
     leader = isOwn ? nil : state.leader
-    if leader != nil { isHandingOver = false }
+    if leader != nil, now - handedOverAt >= Self.handOverTime { isHandingOver = false }
     let condition = watch.observe(
       leader, at: .milliseconds(now), longestGap: longestGap)
     guard phase == .following, now >= electableFrom else { return nil }
@@ -256,6 +261,7 @@ struct NodeState {
   mutating func handOver(_ reason: String, waiting: Int64, at now: Int64) {
     endTerm(reason, waiting: waiting, at: now)
     isHandingOver = phase == .following
+    handedOverAt = now
   }
 
   /// The lease is given back, or in other hands.
