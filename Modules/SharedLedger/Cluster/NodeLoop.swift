@@ -26,8 +26,8 @@ struct NodeLoop {
         return (.zero, false)
       case .following:
         try await ledger.follow()
-        // A node that was elected meanwhile ends what it serves from its copy when it begins to lead:
-        // its clients come back to it then.
+        // A node that was elected meanwhile ends what it serves from its copy when it begins to
+        // lead: its clients come back to it then.
         if ledger.state.withLock({ $0.isFollowing }) { await ledger.following.review(ledger) }
         return (options.lookInterval, false)
       case .elected, .leading:

@@ -58,7 +58,7 @@ struct NodeState {
   private var handedOverAt: Int64 = 0
   /// The time, in milliseconds, for which that counts at least: the next leader may be known before
   /// the server has let its clients go.
-  private static let handOverTime: Int64 = 5_000
+  private static let handOverTime: Int64 = 1_000
   /// True when the copy has to be built from the checkpoint, whatever its place says.
   private(set) var isCopyVoid = false
   private(set) var watch: LeaseWatch
