@@ -62,7 +62,7 @@ public struct DocumentAggregation: Hashable, Sendable {
   /// - Returns: One value per aggregation, in their order.
   ///
   /// A count includes every document: a caller that mixes counts with sums passes only documents
-  /// that have ``requiredFields(of:)``, as servers do.
+  /// that have `requiredFields(of:)`, as servers do.
   public static func compute(
     _ aggregations: [DocumentAggregation], over documents: some Sequence<Document>
   ) -> [DocumentValue] {

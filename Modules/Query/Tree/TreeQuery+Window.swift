@@ -3,7 +3,7 @@ public import TernCore
 extension TreeQuery {
   /// Returns true when a child lies in the range of this query; the limit plays no part.
   ///
-  /// Prepares the range each time; use a ``TreeRange`` to test many children.
+  /// Prepares the range each time; use a `TreeRange` to test many children.
   public func contains(key: TreeKey, node: TreeNode) -> Bool {
     TreeRange(self).contains(key, order.sortValue(of: node))
   }
