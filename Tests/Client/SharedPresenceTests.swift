@@ -163,6 +163,20 @@ struct SharedPresenceTests {
     #expect(world.takeHeard() == [#"value a "for Ann""#])
   }
 
+  @Test("a link is left whose former user was accepted late, when the next user is refused")
+  func refusedBehindUnanswered() throws {
+    let world = try World()
+    world.peer.holdsCredentials = true
+    try world.act { signIn("ann", &$0) }
+    try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+    #expect(world.openedLinks == 1)
+    world.peer.refusedTokens = ["ben"]
+    try world.act { signIn("ben", &$0) }
+    try world.release()
+    #expect(world.closedLinks == 1)
+    #expect(world.openedLinks == 2)
+  }
+
   @Test("a token of the same user that is refused leaves the link as it is")
   func refusedRefresh() throws {
     let world = try World()

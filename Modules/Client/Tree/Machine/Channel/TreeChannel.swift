@@ -157,10 +157,14 @@ extension TreeChannel {
 
   /// True when the server has rejected the present user and still takes the link for that of a
   /// former one, whose listens go on.
-  var isLeftToFormerUser: Bool { isFormerUsers && credential.isRefused }
+  var isLeftToFormerUser: Bool { isIdentified && isFormerUsers && credential.isRefused }
 
-  /// Notes that another user takes over, or none.
-  mutating func userChanged() { isFormerUsers = isIdentified }
+  /// Notes that another user takes over, or none. A credential of the former user that is on its
+  /// way may still be accepted.
+  mutating func userChanged() {
+    let isOnItsWay = connection.isOnline && credential.awaitsVerdict && !credential.isRefused
+    isFormerUsers = isIdentified || isOnItsWay
+  }
 
   /// The server has confirmed that no user is signed in.
   ///
