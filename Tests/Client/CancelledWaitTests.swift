@@ -87,6 +87,7 @@ struct CancelledWaitTests {
     }
     #expect(error as? DocumentsError == .cancelled)
     #expect(runs.withLock { $0 } == 1)
+    #expect(await documents.session.callers.isEmpty, "no commit waits for an answer")
     await tern.close()
   }
 

@@ -25,7 +25,8 @@ struct ValueObservers: Sendable {
   private var places = PathTrie<Set<ListenerID>>()
   /// Those whose last snapshot was incomplete or had pending writes.
   private var unsettled: Set<ListenerID> = []
-  /// Those at, above and below the places where local writes came or went since they were told.
+  /// Those at, above and below the places where local writes came or went since
+  /// ``takeConcerned()``.
   private var concerned: Set<ListenerID> = []
 
   var isEmpty: Bool { list.isEmpty }
@@ -35,7 +36,8 @@ struct ValueObservers: Sendable {
   mutating func add(_ observer: ValueObserver, as id: ListenerID) {
     list[id] = observer
     places.update(at: observer.path) { place in
-      var ids = place.value ?? []
+      // Not copied while the trie holds it, too.
+      var ids = place.value.take() ?? []
       ids.insert(id)
       place.value = ids
     }
@@ -43,9 +45,10 @@ struct ValueObservers: Sendable {
 
   mutating func remove(_ id: ListenerID) {
     guard let path = list.removeValue(forKey: id)?.path else { return }
-    var ids = places[path] ?? []
-    ids.remove(id)
-    places[path] = ids.isEmpty ? nil : ids
+    places.update(at: path) { place in
+      place.value?.remove(id)
+      if place.value?.isEmpty == true { place.value = nil }
+    }
     unsettled.remove(id)
     concerned.remove(id)
   }

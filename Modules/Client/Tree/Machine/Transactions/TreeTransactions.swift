@@ -137,7 +137,14 @@ extension TreeTransactions {
     _ ends: inout Ends, _ exchange: inout TreeExchange
   ) {
     guard let index = table.index(of: id) else { return }
-    let ended = table.list.remove(at: index)
+    finish(table.list.remove(at: index), verdict, as: outcome, &ends, &exchange)
+  }
+
+  /// Takes the write of a transaction that has left the list out of what is shown.
+  private func finish(
+    _ ended: TreeTransaction, _ verdict: WriteVerdict, as outcome: TransactionOutcome,
+    _ ends: inout Ends, _ exchange: inout TreeExchange
+  ) {
     ends.outcome.append(exchange.views.replica.acknowledge(ended.write, verdict))
     if let row = ended.row { exchange.change(.settle(id: row), about: .unattended) }
     ends.list.append((ended, outcome))
@@ -180,8 +187,10 @@ extension TreeTransactions {
     exchange.outbox.batches.removeAll()
     var ends = Ends()
     exchange.views.replica.beginWriteGroup()
-    for id in table.list.map(\.id) {
-      end(id, .rejected, as: .failed(reason), &ends, &exchange)
+    let all = table.list
+    table.list = []
+    for transaction in all {
+      finish(transaction, .rejected, as: .failed(reason), &ends, &exchange)
     }
     ends.outcome.append(exchange.views.replica.endWriteGroup())
     tell(ends, &exchange)
