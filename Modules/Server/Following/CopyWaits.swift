@@ -14,7 +14,8 @@ import TernSync
 final class CopyWaits {
   /// News for the clients that wait; ``Forwarder/handle(_:at:)`` receives it.
   enum Progress {
-    /// The copy has caught up: waits up to ``caughtUp`` are over.
+    /// The copy has caught up: waits up to ``caughtUp`` are over. Or the log has just gone out of
+    /// reach: reads wait no longer.
     case current
     /// The log has been out of reach for longer than a client waits.
     case unreachable

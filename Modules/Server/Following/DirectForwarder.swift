@@ -41,8 +41,8 @@ package actor DirectForwarder {
     /// The memory of its frame and its answer.
     let charge: MemoryCharge
     let timer: Task<Void, Never>
-    /// The account of the client's address that it counts for.
-    let account: String
+    /// The client's address, that it counts for.
+    let address: String
     /// Its frame, until there is a link to send it over.
     var frame: [UInt8]?
     /// The link it was sent over.
@@ -142,8 +142,7 @@ package actor DirectForwarder {
     _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
     if isStopped { return answer(Self.unavailable("The server stops.")) }
-    let account = MemoryBudget.account(of: request.address)
-    guard shares.enter(account, limit: limit) else {
+    guard shares.enter(request.address, limit: limit) else {
       return answer(Self.unavailable("\(shares.count) requests wait already."))
     }
     last += 1
@@ -152,7 +151,7 @@ package actor DirectForwarder {
     waiting[number] = Waiting(
       route: route, links: links, answer: answer,
       charge: MemoryCharge(budget, .parsing, of: request.address),
-      timer: timer(Self.deadline) { await $0.expire(number) }, account: account)
+      timer: timer(Self.deadline) { await $0.expire(number) }, address: request.address)
     if request.operation.isShort(limitBytes: LargeFrame.leastBytes) {
       return proceed(number, Self.encode(request, number))
     }
@@ -203,13 +202,13 @@ package actor DirectForwarder {
   private func finish(_ number: UInt64, _ answer: DirectAnswer) {
     guard let request = waiting.removeValue(forKey: number) else { return }
     request.timer.cancel()
-    shares.leave(request.account)
+    shares.leave(request.address)
     if request.sent == nil { lines[request.route]?.queue.removeAll { $0 == number } }
     request.answer(answer)
   }
 
-  /// Answers a request whose time is over, and gives up its link: nothing is to take the late
-  /// answer for that of the next request.
+  /// Answers a request whose time is over, and gives up its link with the other requests on it: a
+  /// late answer would be one to no request.
   private func expire(_ number: UInt64) {
     guard let request = waiting[number] else { return }
     let seconds = Self.deadline.components.seconds

@@ -195,11 +195,13 @@ final class ForwardedLink {
     carrier.flush()
   }
 
-  /// Closes a link to the leader that only had to tell it that the client is here.
+  /// Closes a link to the leader that owes the client nothing.
   ///
   /// An idle client of a node that follows costs the leader nothing.
   func closeIfUnused() {
     guard !isBlocked, early.isEmpty, arrivals.isEmpty, routes.isIdle else { return }
+    // The next link knows the client by no credential yet.
+    routes.loseBeginning()
     leaderLink = nil
     exchange(&carrier, with: nil)?.close()
   }

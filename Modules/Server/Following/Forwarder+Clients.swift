@@ -17,7 +17,11 @@ extension Forwarder {
     else { return }
     for number in exchange(&session.rejectedCredentials, with: []) {
       // No write of the former user is to be taken for one of another.
-      if !link.routes.noteRejected(number) { link.carrier?.close() }
+      if !link.routes.noteRejected(number) {
+        // Its beginning would show the same credential once more.
+        link.isRejected = true
+        link.carrier?.close()
+      }
     }
   }
 

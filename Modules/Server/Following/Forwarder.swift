@@ -11,9 +11,8 @@ import TernTransport
 /// documents, waits likewise, so that no client sees an older state than it saw at another node.
 /// Source: Docs/Decisions/0068-followers-that-serve.md.
 ///
-/// A client's link has at most one link to the leader. It opens when the client first needs the
-/// leader, begins with the client's opening and credential, and closes with the client's link or
-/// with a change of the leader.
+/// A client's link has at most one to the leader. That opens when it is first needed, and closes
+/// with the client's link, with a change of the leader, or unused for ``ForwardedLink/idleTime``.
 final class Forwarder {
   let ledger: any FollowedLedger
   let links: any LeaderLinks
@@ -270,7 +269,8 @@ extension Forwarder {
         count(frames.reduce(0) { $0 + $1.count }, of: link, state, at: server)
         waiting.insert(slot)
       }
-      if isReady || addCredentialEnd(to: link) { release(state, link, at: server) }
+      let isOver = addCredentialEnd(to: link)
+      if isReady || isOver { release(state, link, at: server) }
     case .drained: settle(state, link, at: server)
     case .ended(let reason): end(leaderLink, reason, state, link, at: server)
     }

@@ -13,7 +13,7 @@ struct LinkPresence {
   private var asked: Int64 = 0
   /// True while frames of the other node are read.
   var isRead = true {
-    didSet { unanswered = 0 }
+    didSet { if isRead != oldValue { unanswered = 0 } }
   }
   /// The uptime, in milliseconds, at which something was sent last.
   var used: Int64 = 0

@@ -6,8 +6,8 @@ struct TreeRoutes: Sendable {
   private var opening: [UInt8]?
   /// True for a client whose writes are numbered.
   private var numbersWrites = false
-  /// The credentials as the client sent them, the newest last. Those before it are kept until this
-  /// node has judged it: where it rejects one, the client goes on as the user before.
+  /// The latest credentials as the client sent them, the newest last: where this node rejects one,
+  /// the client goes on as the user before.
   private var credentials: [(number: UInt64, frame: [UInt8])] = []
   /// The requests that the leader has not answered: by number, each with its place among all.
   private var unanswered: [UInt64: UInt64] = [:]
@@ -83,6 +83,8 @@ struct TreeRoutes: Sendable {
       leavesState = leavesState || action == "o" || action == "om" || numbersWrites
       return .leader
     case "auth", "gauth":
+      // Tokens are shorter. A longer frame would not block those behind it; see ``blocks(_:)``.
+      guard frame.count <= LargeFrame.leastBytes else { return .refused }
       credentials.append((number, frame))
       if credentials.count > Self.mostCredentials { credentials.removeFirst() }
       return .both

@@ -106,7 +106,7 @@ final class ShardRouter {
   }
 
   private func letGo(_ upstream: ShardUpstream) {
-    if exchange(&upstream.link, with: nil) != nil { shares.leave(upstream.account) }
+    if exchange(&upstream.link, with: nil) != nil { shares.leave(upstream.address) }
     exchange(&upstream.carrier, with: nil)?.close()
   }
 
@@ -197,12 +197,11 @@ extension ShardRouter {
     upstream.isSeekPending = false
     switch leader {
     case .success(let address):
-      let account = MemoryBudget.account(of: state.address)
-      guard shares.enter(account, limit: Self.mostLinks) else {
+      guard shares.enter(state.address, limit: Self.mostLinks) else {
         let text = "\(shares.count) clients use other shards already"
         return lose(shard, text, state, link, at: server)
       }
-      upstream.account = account
+      upstream.address = state.address
       let leaderLink = LeaderLink(to: address, ofShard: shard, for: state, of: server)
       upstream.link = leaderLink
       leaderLink.open(over: links, for: state.link.peer)
@@ -290,7 +289,7 @@ extension ShardRouter {
     case .ended(let reason):
       leaders.doubt(leaderLink.address, of: shard, at: server.uptime())
       upstream.link = nil
-      shares.leave(upstream.account)
+      shares.leave(upstream.address)
       guard let carrier = exchange(&upstream.carrier, with: nil) else {
         return seekLater(shard, reason, state, link, at: server)
       }

@@ -102,8 +102,8 @@ final class ShardedLink {
 final class ShardUpstream {
   /// The link that is open or about to be.
   var link: LeaderLink?
-  /// The account of the client's address that it counts for.
-  var account = ""
+  /// The client's address, that it counts for.
+  var address = ""
   /// Its end here; `nil` until it is open.
   var carrier: (any Link)?
   /// Frames that wait for that.

@@ -88,10 +88,10 @@
       /// The nonces of the headers that were believed lately.
       var admission = RelayAdmission()
       /// The channels of clients that are relayed, or are being connected to the leader.
-      var open: [ObjectIdentifier: (channel: any Channel, account: String)] = [:]
+      var open: [ObjectIdentifier: (channel: any Channel, address: String)] = [:]
       /// The connections that wait for a node that leads, each with the function that lets it look
       /// again.
-      var held: [ObjectIdentifier: (look: @Sendable () -> Void, account: String)] = [:]
+      var held: [ObjectIdentifier: (look: @Sendable () -> Void, address: String)] = [:]
       /// The connections to other nodes, and those that wait, by the address of the client.
       var shares = ConnectionShares()
       var heldShares = ConnectionShares()
@@ -172,11 +172,10 @@
     func hold(
       _ id: ObjectIdentifier, for client: String, _ look: @escaping @Sendable () -> Void
     ) -> Bool {
-      let account = MemoryBudget.account(of: client)
-      return state.withLock { state in
+      state.withLock { state in
         let limit = min(limit, RelayLimits.held)
-        guard state.heldShares.enter(account, limit: limit) else { return false }
-        state.held[id] = (look, account)
+        guard state.heldShares.enter(client, limit: limit) else { return false }
+        state.held[id] = (look, client)
         return true
       }
     }
@@ -187,7 +186,7 @@
     func letGo(_ id: ObjectIdentifier) {
       state.withLock { state in
         guard let known = state.held.removeValue(forKey: id) else { return }
-        state.heldShares.leave(known.account)
+        state.heldShares.leave(known.address)
       }
     }
 
@@ -199,12 +198,12 @@
     /// Takes a client's connection among those that are relayed; `false` when there are too many,
     /// or too many of the client's address.
     func begin(_ channel: any Channel, for client: String) -> Bool {
-      let (id, account) = (ObjectIdentifier(channel), MemoryBudget.account(of: client))
+      let id = ObjectIdentifier(channel)
       let isTaken = state.withLock { state in
         // `open` counts here at once, before the leader is reached: otherwise many attempts at
         // the same time would pass the limit together.
-        guard state.shares.enter(account, limit: limit) else { return false }
-        state.open[id] = (channel, account)
+        guard state.shares.enter(client, limit: limit) else { return false }
+        state.open[id] = (channel, client)
         return true
       }
       guard isTaken else { return false }
@@ -218,16 +217,15 @@
     private func end(_ id: ObjectIdentifier) {
       state.withLock { state in
         guard let known = state.open.removeValue(forKey: id) else { return }
-        state.shares.leave(known.account)
+        state.shares.leave(known.address)
       }
     }
 
     /// Counts an upstream link that is to be opened; `false` when there are too many, or too many
     /// of the client's address.
     func beginUpstream(for client: String) -> Bool {
-      let account = MemoryBudget.account(of: client)
-      return state.withLock { state in
-        guard state.shares.enter(account, limit: limit) else {
+      state.withLock { state in
+        guard state.shares.enter(client, limit: limit) else {
           state.figures.upstreamRefused += 1
           return false
         }
@@ -238,10 +236,9 @@
 
     /// Counts out an upstream link that has ended, or was not opened.
     func endUpstream(for client: String) {
-      let account = MemoryBudget.account(of: client)
       state.withLock { state in
         state.figures.upstream -= 1
-        state.shares.leave(account)
+        state.shares.leave(client)
       }
     }
 

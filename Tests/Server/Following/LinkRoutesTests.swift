@@ -294,6 +294,25 @@ struct CredentialRoutesTests {
     #expect(routes.beginning(nil) == [whole])
   }
 
+  @Test("a credential longer than any token is refused, for what follows it would not wait")
+  func longCredential() {
+    var routes = Self.routes(1...1)
+    let token = String(repeating: "x", count: LargeFrame.leastBytes)
+    let long = TreeClientMessage.request(2, .auth(TreeCredential(.user, token: token))).encode()
+    #expect(routes.route(long).map(\.route) == [.refused])
+    #expect(routes.route(Self.auth(3)).map(\.route) == [.both])
+  }
+
+  @Test("another link to the leader knows the client by no credential yet")
+  func otherLink() {
+    var routes = Self.routes(1...1)
+    routes.noteSent(Self.auth(1))
+    #expect(routes.receive(Self.answer(1, .ok)) == .goOn)
+    var other = routes
+    other.loseBeginning()
+    #expect(!routes.noteRejected(1) && other.noteRejected(1))
+  }
+
   @Test("a credential that both nodes reject changes nothing")
   func rejectedByBoth() {
     var routes = Self.routes(1...2)
