@@ -12,7 +12,7 @@ enum RevocationMoments {
   /// this node. The later one of several moments counts.
   static func resolve(_ request: DirectRequest, at server: isolated TernServer) -> DirectRequest {
     guard case .revoke(let changes) = request.operation,
-      changes.contains(where: { $0.moment == .now })
+      changes.contains(where: { $0.moment == .now }), isOfAdministrator(request, at: server)
     else { return request }
     let users = changes.filter { $0.moment == .now }.map { ExactText($0.user) }
     let issued = newestIssues(of: Set(users), at: server)
@@ -27,6 +27,17 @@ enum RevocationMoments {
     var resolved = request
     resolved.operation = .revoke(all)
     return resolved
+  }
+
+  /// Returns true when an administrator asks. Other clients are refused where the request is
+  /// decided, and must not cost a walk over all sessions before.
+  private static func isOfAdministrator(
+    _ request: DirectRequest, at server: isolated TernServer
+  ) -> Bool {
+    guard let credential = request.credential else { return false }
+    let authenticator = server.batches.machine.admin.credentials.authenticator
+    let now = server.ambient.millisecondsSinceEpoch()
+    return (try? authenticator.authenticate(credential, now: now))?.identity == .administrator
   }
 
   /// Returns the newest times of issue, in seconds since 1970, of the tokens in use.
