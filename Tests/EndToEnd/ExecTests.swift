@@ -49,6 +49,24 @@ import Testing
     }
   }
 
+  @Test("seed data are written as the owner, and documents where clients look for them")
+  func seeds() async throws {
+    try await withRules { folder in
+      try #"{"closed": {"b": 1}}"#
+        .write(toFile: folder + "/seed.json", atomically: true, encoding: .utf8)
+      let script = """
+        TERN_TOKEN=owner \(ternBinary) import / seed.json --yes
+        TERN_TOKEN=owner \(ternBinary) get closed/b
+        TERN_TOKEN=owner \(ternBinary) doc set seed/a '{"x": 7}'
+        TERN_TOKEN=owner \(ternBinary) doc get seed/a --ns projects/shop/databases/'(default)'
+        """
+      let played = try await play(["--project", "shop", "--", "/bin/sh", "-c", script], in: folder)
+      #expect(played.code == 0, "\(played)")
+      #expect(played.output.contains("1"), "\(played)")
+      #expect(played.output.contains { $0.contains(#""x": 7"#) }, "\(played)")
+    }
+  }
+
   @Test("a single word with spaces is run by the shell, and options of a command stay its own")
   func shell() async throws {
     try await withFolder { folder in

@@ -103,6 +103,25 @@
       }
     }
 
+    @Test("SIGHUP with a mistake in the configuration changes nothing, and says which it is")
+    func mistakenReload() async throws {
+      try await withFolder { folder in
+        let config = folder + "/tern.json"
+        try write(#"{"log": {"level": "info"}}"#, to: config)
+        let server = try await ServerUnderTest(folder: folder, arguments: ["--config", config])
+        defer { server.process.killNow() }
+        for (text, reason) in [(#"{"log": {"level": "loud"}}"#, "level"), ("{{", "1:2")] {
+          try write(text, to: config)
+          kill(server.process.processID, SIGHUP)
+          let line = await server.process.errors.line(within: patience) {
+            $0.contains("nothing of it has changed") && $0.contains(reason)
+          }
+          #expect(line != nil, "\(reason): \(server.process.errors.history)")
+        }
+        #expect(await server.stop() == 0)
+      }
+    }
+
     @Test("SIGHUP brings another limit on memory in force, and the log of writes")
     func reloadMemory() async throws {
       try await withFolder { folder in

@@ -23,6 +23,7 @@ extension Pending {
     func validate() throws { try requireCache(client) }
 
     func run() async throws {
+      try requireFolder(client)
       guard let database = ClientOptions().documents else { throw ExitCode.failure }
       try await client.withQueueStores(setAside ? .recovery : .records) { tree, documents in
         var trees: [TreeSalvage] = []

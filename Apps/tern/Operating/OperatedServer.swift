@@ -90,7 +90,7 @@ final class OperatedServer: Sendable {
   ) async {
     let reading: OperatorReading
     do { reading = try read() } catch {
-      let reason = (error as? ConfigurationError)?.description ?? "\(error)"
+      let reason = (error as? Failure)?.message ?? "\(error)"
       return OperatorLog.tell(
         "the configuration has mistakes; nothing of it has changed: \(reason)", .error)
     }

@@ -65,7 +65,8 @@ import Testing
     let bench = try await Bench()
     let client = try await RawClient.connect(bench.transport)
     let isHigh = await bench.server.fill(InboxPressure.frames + 1)
-    #expect(isHigh == [false, true])
+    // Before, behind so many, with all of them still there, and with few.
+    #expect(isHigh == [false, true, true, false])
     client.send(.ping)
     #expect(await client.next()?.brief == "pong")
     await bench.server.stop()
@@ -111,13 +112,18 @@ import Testing
 extension TernServer {
   /// Puts empty frames of its first link into the inbox, which is not drained meanwhile.
   ///
-  /// - Returns: Whether the link is under pressure before and behind them.
+  /// - Returns: Whether the link is under pressure before and behind them; whether it is still not
+  ///   read from when one was decided, and when all were.
   fileprivate func fill(_ count: Int) -> [Bool] {
     guard let state = links.known(0) else { return [] }
     let before = InboxPressure.isHigh(state, at: self)
     for _ in 0..<count { inbox.append(.frame(slot: 0, [])) }
     let behind = InboxPressure.isHigh(state, at: self)
+    state.pause()
+    InboxPressure.release([.frame(slot: 0, [])], at: self)
+    let isPaused = state.isPaused
     _ = inbox.takeAll()
-    return [before, behind]
+    InboxPressure.release([.frame(slot: 0, [])], at: self)
+    return [before, behind, isPaused, state.isPaused]
   }
 }
