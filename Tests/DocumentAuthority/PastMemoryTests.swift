@@ -8,34 +8,6 @@ import Testing
 /// Documents of an earlier state take no more memory than their reader may hold.
 @Suite("memory of earlier states")
 struct PastMemoryTests {
-  /// A reader whose client may hold so many bytes.
-  private final class LimitedReader: StoreReader, ReadMemory {
-    private let base: any StoreReader
-    private let limit: Int
-    private(set) var held = 0
-
-    init(_ base: any StoreReader, limit: Int) {
-      self.base = base
-      self.limit = limit
-    }
-
-    func hold(_ bytes: Int) -> Bool {
-      if held + bytes > limit { return false }
-      held += bytes
-      return true
-    }
-
-    func withValue<R>(
-      for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StorageError) -> R
-    ) throws(StorageError) -> R? {
-      try base.withValue(for: key, body)
-    }
-
-    func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
-      try base.fill(&page, from: scan)
-    }
-  }
-
   /// A store in which documents were replaced, and the version before that.
   private func store(
     _ count: Int, bytes: Int
@@ -54,7 +26,7 @@ struct PastMemoryTests {
     _ query: DocumentQuery, of world: (store: AuthorityStore, then: DocumentVersion), limit: Int
   ) throws -> (code: DocumentStatus.Code?, count: Int, held: Int) {
     try world.store.read { reader throws(StorageError) in
-      let limited = LimitedReader(reader, limit: limit)
+      let limited = ObservedReader(reader, memoryLimit: limit)
       let outcome = try world.store.authority.documents(of: query, at: world.then, in: limited)
       switch outcome {
       case .success(let documents): return (nil, documents.count, limited.held)
@@ -96,7 +68,7 @@ struct PastMemoryTests {
       var keys: [String] = []
       var error: StorageError?
       try store.read { reader throws(StorageError) in
-        let limited = LimitedReader(reader, limit: limit)
+        let limited = ObservedReader(reader, memoryLimit: limit)
         do throws(StorageError) {
           _ = try store.authority.run(query, in: limited) { document throws(StorageError) in
             keys.append(document.key.text)

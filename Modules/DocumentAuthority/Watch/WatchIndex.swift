@@ -1,5 +1,6 @@
 import TernCore
 import TernQuery
+import TernStorage
 
 /// Finds the watched queries that a changed document may concern, without asking the others.
 ///
@@ -139,9 +140,7 @@ private struct WatchIndexBucket {
   ) {
     Packed.forEachField(of: fields.bytes.span, at: offset) { name, value in
       visits += 1
-      var text: [UInt8] = []
-      for index in 0..<name.count { text.append(name[index]) }
-      let path = names + [String(decoding: text, as: UTF8.self)]
+      let path = names + [String(decoding: [UInt8](copying: name), as: UTF8.self)]
       if let values = fixed[DocumentFieldPath(unchecked: path)] {
         var bytes: [UInt8] = []
         _ = IndexValue.append(fields.bytes.span, at: value, to: &bytes)

@@ -205,7 +205,8 @@ final class DocumentLookup {
   ) throws(StorageError) -> [Document]? {
     let authority = authority
     guard let counting = reader as? CountingReader else {
-      return try? authority.documents(of: .document(key), at: time, in: reader).get()
+      let outcome = try authority.documents(of: .document(key), at: time, in: reader)
+      return try? outcome.get()
     }
     let before = counting.rows
     let outcome = try counting.read(atMost: rowsLeft, nil) { reader throws(StorageError) in
