@@ -5,10 +5,6 @@ extension DocumentMap {
   ///   - path: Where the data will stand; `nil` for the document itself.
   ///   - database: The database that references must lead into; `nil` for any.
   /// - Throws: ``DocumentError``, about the first field that breaks a rule.
-  /// - Parameters:
-  ///   - path: The field that holds the value, for errors.
-  ///   - depth: The maps and arrays around the value.
-  ///   - database: The database that references must lead into; `nil` for any.
   package func check(
     at path: DocumentFieldPath? = nil, in database: DocumentDatabase? = nil
   ) throws(DocumentError) {
@@ -28,6 +24,10 @@ extension DocumentMap {
 
 extension DocumentValue {
   /// Checks a value that will stand in `depth` maps and arrays.
+  ///
+  /// - Parameters:
+  ///   - path: The field that holds the value, for errors.
+  ///   - database: The database that references must lead into; `nil` for any.
   package func check(
     at path: DocumentFieldPath, depth: Int, database: DocumentDatabase?
   ) throws(DocumentError) {

@@ -46,7 +46,7 @@ package struct DocumentReplay: Sendable {
   private mutating func change(_ mutation: DocumentMutation, at time: DocumentTimestamp) {
     let before = unpacked()
     map = mutation.contents(over: before, at: .device(time)).map
-    // Preconditions look only at whether it exists.
+    // Preconditions look at whether it exists and at its version, never at its fields.
     if !document.isFound { document.state = .found(.empty) }
   }
 

@@ -31,7 +31,7 @@ struct BaseCache: Sendable {
   var candidates: Set<DocumentKey> = []
   /// `true` if the head must be stored even without other changes.
   var hasNewHead = false
-  /// The last read error; the next commit throws it.
+  /// The first error since the last commit that threw one; the next commit throws it.
   private var failure: StorageError?
   /// `true` if the store is unreadable, so that all data stays in memory.
   var isDetached = false

@@ -16,9 +16,8 @@ struct CacheQuery {
 
   /// Runs the query.
   ///
-  /// - Parameter usingPrevious: Whether the server's last result may be started from.
-  /// - Parameter usingPrevious: False to refill a window that a document has left, because the
-  ///   server's result does not contain the successor.
+  /// - Parameter usingPrevious: Whether the server's last result may be started from. False to
+  ///   refill a window that a document has left, because that result lacks the successor.
   func run(in base: inout BaseCache, usingPrevious: Bool) -> CacheRun {
     if base.edits.count > BaseCache.editLimit { base.storeEdits() }
     if case .document(let key) = query.source {

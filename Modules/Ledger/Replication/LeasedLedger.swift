@@ -34,10 +34,11 @@ public struct LedgerStanding: Hashable, Sendable {
   /// The milliseconds since this node's copy was known to hold all that the log held; `nil` while
   /// it leads, and before that was so.
   public var copyAge: Int64?
-  /// True from when the node has ended its term for another one until that one is known to lead.
+  /// True from when the node has ended its term for another one until that one is known to lead,
+  /// and for a second at least.
   public var isHandingOver: Bool
-  /// The reason why this node, which leads, does not get on with what is its duty besides commits,
-  /// after several attempts: the log grows until it does. `nil` when there is none.
+  /// The reason why this node needs its operator: its checkpoint does not advance, and the log
+  /// grows until it does, or its clock is off. `nil` when there is none.
   public var trouble: String?
   /// The milliseconds by which the shared log's clock is ahead of this machine's, as the node found
   /// out last; `nil` while it does not know.

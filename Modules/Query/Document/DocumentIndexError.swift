@@ -2,7 +2,8 @@ public import TernCore
 
 /// The reason a configuration of indexes is invalid. Correct it.
 public enum DocumentIndexError: Error, Hashable, Sendable {
-  /// The text is no JSON, or not of the shape of a configuration; where and what.
+  /// The text is no JSON or not of the shape of a configuration, or an index has too many fields;
+  /// where and what.
   case malformed(String)
   /// A field path is none.
   case badField(String, DocumentError)

@@ -52,7 +52,7 @@ struct NodeState {
   /// The epoch of the log at the latest look.
   private(set) var epoch = LogEpoch.none
   /// True from the end of a term that the node has ended for another one until that is known to
-  /// lead.
+  /// lead, and for a second at least.
   private(set) var isHandingOver = false
   /// The uptime, in milliseconds, at which the node has handed over.
   private var handedOverAt: Int64 = 0

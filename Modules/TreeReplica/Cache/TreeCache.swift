@@ -23,7 +23,7 @@ package struct TreeCache: ReplicaCache {
   package static let inactiveQueryLimit = 1000
   /// The most corrupt records dropped one by one before the cache is erased.
   static let repairLimit = 64
-  /// The most commits between two attempts to store something after failures.
+  /// The most commits and reads between two attempts to store something after failures.
   static let longestRetry = 63
 
   let store: any OrderedStore
@@ -33,9 +33,9 @@ package struct TreeCache: ReplicaCache {
   var changes: [CacheChange] = []
   /// The bytes of the data's keys and values.
   package internal(set) var byteCount = 0
-  /// The last read error; the next commit throws it.
+  /// The first error since the last commit that threw one; the next commit throws it.
   var failure: StorageError?
-  /// The number of commits that do not ask a store that has just failed.
+  /// The number of commits and reads that do not ask a store that has just failed.
   var callsUntilRetry = 0
   /// The same after the next failure.
   var callsPerRetry = 0
